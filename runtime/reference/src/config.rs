@@ -58,26 +58,7 @@ pub struct Mode {
     pub seed: Option<u64>,
 }
 
-/// The invocation to trace.
-///
-/// ```
-/// use ptx2spv_reference::{Config, Device, Dispatch, Trace};
-/// # use ptx2spv_translator::{Options, Program, Source};
-/// # let text = ".version 6.0\n.target sm_50\n.address_size 64
-/// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
-///
-/// let trace = Trace { workgroup: [0; 3], local: [0; 3] };
-/// let device = Device::new(Config { trace: Some(trace), ..Config::default() });
-/// // A kernel that stores to address 16.
-/// # let source = Source::new("wild.ptx", text);
-/// # let program = Program::new(&source).unwrap();
-/// # let translation = program.translate(&Options::new(&device.config().target)).unwrap();
-/// # let shader = device.shader(&translation.spirv).unwrap();
-/// # let pipeline = device.pipeline(&shader, "wild", &[], None).unwrap();
-/// # let dispatch = Dispatch { groups: [1; 3], push_constants: &[0; 128] };
-/// device.dispatch(&pipeline, &dispatch).unwrap_err();
-/// assert!(device.take_trace().iter().any(|line| line.contains("OpStore")));
-/// ```
+/// The invocation to trace: its workgroup, and its position in the workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Trace {
     /// The invocation's workgroup.

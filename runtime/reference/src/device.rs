@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::compile::compile;
 use crate::config::{Config, Mode};
 use crate::finding::{Finding, Findings, Refusal, Site};
-use crate::memory::Fault;
-use crate::memory::Words;
 use crate::memory::device::{Memory, Pool};
+use crate::memory::strict::Strict;
+use crate::memory::{Fault, Words};
 use crate::module::Module;
 use crate::requirements;
 use crate::run::{self, Knowledge, Launch, Log, Program};
 
 /// A reference device. All methods can be called from several threads; dispatches and host accesses take effect in the
-/// order of the calls.
+/// order of the calls. Reads, writes, fills and copies fail if a range is not inside of one allocation.
 #[derive(Debug)]
 pub struct Device {
     config: Config,
@@ -97,14 +97,12 @@ impl Device {
 
     /// Frees the allocation at an address. Other addresses are ignored.
     pub fn free(&self, address: u64) {
-        let State { memory, knowledge, lent, .. } = &mut *self.state();
-        lent.retain(|(lent, _)| *lent != address);
-        if let Some(knowledge) = knowledge
-            && let Some((number, 0)) = memory.locate(address, 0)
-        {
-            knowledge.strict.free(number);
+        let mut state = self.state();
+        state.lent.retain(|(lent, _)| *lent != address);
+        if let Some((strict, (number, 0))) = state.known(address, 0) {
+            strict.free(number);
         }
-        memory.free(address);
+        state.memory.free(address);
     }
 
     /// Names a part of an allocation (such as a variable) in findings.
@@ -126,9 +124,6 @@ impl Device {
     }
 
     /// Copies from device memory. In checked mode, bytes with an undefined value stored by a kernel are reported.
-    ///
-    /// # Errors
-    /// The range is not inside of one allocation.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Finding> {
         let mut state = self.state();
         state.note_lent_writes();
@@ -141,9 +136,6 @@ impl Device {
     }
 
     /// Copies to device memory.
-    ///
-    /// # Errors
-    /// The range is not inside of one allocation.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Finding> {
         let mut state = self.state();
         state.memory.write(address, bytes).map_err(host)?;
@@ -152,9 +144,6 @@ impl Device {
     }
 
     /// Fills `bytes` bytes of device memory.
-    ///
-    /// # Errors
-    /// The range is not inside of one allocation.
     pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Finding> {
         let mut state = self.state();
         state.memory.fill(address, bytes, byte).map_err(host)?;
@@ -163,18 +152,13 @@ impl Device {
     }
 
     /// Copies within device memory, including undefined bits. The ranges don't overlap.
-    ///
-    /// # Errors
-    /// The range is not inside of one allocation.
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Finding> {
         let mut state = self.state();
         state.note_lent_writes();
-        let State { memory, knowledge, .. } = &mut *state;
-        memory.copy(from, to, bytes).map_err(host)?;
-        if let Some(knowledge) = knowledge
-            && let (Some(from), Some(to)) = (memory.locate(from, bytes), memory.locate(to, bytes))
-        {
-            knowledge.strict.host_copy(from, to, bytes);
+        state.memory.copy(from, to, bytes).map_err(host)?;
+        let to = state.memory.locate(to, bytes);
+        if let (Some((strict, from)), Some(to)) = (state.known(from, bytes), to) {
+            strict.host_copy(from, to, bytes);
         }
         Ok(())
     }
@@ -208,7 +192,7 @@ impl Device {
         let program = Program::new(code, entry, subgroup_size, move |word| shader.module.disassemble(word));
         if !program.fits(self.config.mode.check) {
             let message = "the registers and variables of a workgroup's invocations need more memory than the host has";
-            return Err(Refusal { rule: "VK_ERROR_OUT_OF_HOST_MEMORY".into(), message: message.into() });
+            return Err(Refusal::new("VK_ERROR_OUT_OF_HOST_MEMORY", message));
         }
         Ok(Arc::new(Pipeline { program: Arc::new(program) }))
     }
@@ -216,7 +200,7 @@ impl Device {
     /// The subgroup size, given the required one, if any.
     fn subgroup_size(&self, wanted: Option<u32>) -> Result<u32, Refusal> {
         let subgroups = &self.config.target.subgroups;
-        let refuse = |rule: &str, message| Err(Refusal { rule: rule.into(), message });
+        let refuse = |rule: &str, message: String| Err(Refusal::new(rule, message));
         let size = wanted.unwrap_or(subgroups.size);
         if !size.is_power_of_two() || size > 128 {
             let rule = "VUID-VkPipelineShaderStageRequiredSubgroupSizeCreateInfo-requiredSubgroupSize-02760";
@@ -283,30 +267,29 @@ impl Device {
 }
 
 impl State {
+    /// The knowledge about memory, and the allocation and offset of a range.
+    fn known(&mut self, address: u64, bytes: u64) -> Option<(&mut Strict, (u32, u64))> {
+        Some((&mut self.knowledge.as_mut()?.strict, self.memory.locate(address, bytes)?))
+    }
+
     /// Records a new allocation.
     fn allocated(&mut self, address: u64) {
-        if let Some(knowledge) = &mut self.knowledge
-            && let Some((number, _)) = self.memory.locate(address, 0)
-        {
-            knowledge.strict.allocate(number);
+        if let Some((strict, (number, _))) = self.known(address, 0) {
+            strict.allocate(number);
         }
     }
 
     /// Records that the host may have written to shared memory.
     fn note_lent_writes(&mut self) {
-        if self.knowledge.is_some() {
-            for (address, bytes) in self.lent.clone() {
-                self.written(address, bytes);
-            }
+        for (address, bytes) in self.lent.clone() {
+            self.written(address, bytes);
         }
     }
 
     /// Records a write of the host.
     fn written(&mut self, address: u64, bytes: u64) {
-        if let Some(knowledge) = &mut self.knowledge
-            && let Some((number, offset)) = self.memory.locate(address, bytes)
-        {
-            knowledge.strict.host_write(number, offset, bytes);
+        if let Some((strict, (number, offset))) = self.known(address, bytes) {
+            strict.host_write(number, offset, bytes);
         }
     }
 }

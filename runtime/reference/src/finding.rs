@@ -39,12 +39,13 @@ pub struct Finding {
 /// An instruction that an invocation ran.
 ///
 /// ```
-/// use ptx2spv_reference::{Config, Device, Dispatch, Site, SpirvInstruction};
+/// use ptx2spv_reference::{Config, Device, Dispatch, Site, SpirvInstruction, Trace};
 /// # use ptx2spv_translator::{Options, Program, Source};
 /// # let text = ".version 6.0\n.target sm_50\n.address_size 64
 /// # .entry wild() { .reg .b64 %rd<2>; mov.u64 %rd1, 16; st.global.u32 [%rd1], 0; ret; }";
 ///
-/// let device = Device::new(Config::default());
+/// let trace = Trace { workgroup: [0; 3], local: [0; 3] };
+/// let device = Device::new(Config { trace: Some(trace), ..Config::default() });
 /// // A kernel that stores to address 16.
 /// # let source = Source::new("wild.ptx", text);
 /// # let program = Program::new(&source).unwrap();
@@ -56,6 +57,7 @@ pub struct Finding {
 /// assert_eq!((entry.as_str(), workgroup, local), ("wild", Some([0; 3]), Some([0; 3])));
 /// let SpirvInstruction { text, word } = instruction.unwrap();
 /// assert!(text.contains("OpStore") && (word as usize) < translation.spirv.len());
+/// assert!(device.take_trace().iter().any(|line| line.contains("OpStore")));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
@@ -122,6 +124,12 @@ pub enum FindingKind {
     StepBudget,
     /// `OpUnreachable` was reached.
     Unreachable,
+}
+
+impl Refusal {
+    pub(crate) fn new(rule: &str, message: impl Into<String>) -> Self {
+        Self { rule: rule.into(), message: message.into() }
+    }
 }
 
 impl Finding {

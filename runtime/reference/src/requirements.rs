@@ -22,34 +22,34 @@ use Need::{Features, Nothing, Unknown, Vulkan};
 
 /// Checks capabilities, extensions, version, execution modes and float controls.
 pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
-    let (Version(major, minor), Version(most, least)) = (module.version(), target.spirv);
-    if module.version() > target.spirv {
+    let (Version(major, minor), Version(most, least)) = (module.instructions.version(), target.spirv);
+    if module.instructions.version() > target.spirv {
         let message = format!("the module is SPIR-V {major}.{minor}, the target takes up to {most}.{least}");
-        return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08737", message));
+        return Err(Refusal::new("VUID-VkShaderModuleCreateInfo-pCode-08737", message));
     }
     for &(number, word) in &module.capabilities {
         let Some(capability) = Capability::from_u32(number) else {
             let message = format!("unknown capability {number} at word {word}");
-            return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08739", message));
+            return Err(Refusal::new("VUID-VkShaderModuleCreateInfo-pCode-08739", message));
         };
         let what = format!("capability {capability:?} at word {word}");
         match capability_need(capability) {
             Some(need) => require(target, need, &what)?,
-            None => return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08740", what)),
+            None => return Err(Refusal::new("VUID-VkShaderModuleCreateInfo-pCode-08740", what)),
         }
     }
     if !module.capabilities.iter().any(|capability| capability.0 == Capability::Shader as u32) {
-        return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08738", "the module lacks capability Shader"));
+        return Err(Refusal::new("VUID-VkShaderModuleCreateInfo-pCode-08738", "the module lacks capability Shader"));
     }
     for name in &module.extensions {
         let what = format!("extension {name}");
         match extension_need(name) {
             Some(need) => require(target, need, &what)?,
-            None => return Err(refuse("VUID-VkShaderModuleCreateInfo-pCode-08742", what)),
+            None => return Err(Refusal::new("VUID-VkShaderModuleCreateInfo-pCode-08742", what)),
         }
     }
     if let Some(set) = module.set_names().find(|name| *name != "GLSL.std.450" && !name.starts_with("NonSemantic.")) {
-        return Err(refuse(rule::UNSUPPORTED, format!("extended instruction set {set}")));
+        return Err(Refusal::new(rule::UNSUPPORTED, format!("extended instruction set {set}")));
     }
     models(module)?;
     for mode in module.entry_points.iter().flat_map(|entry| &entry.modes) {
@@ -60,24 +60,20 @@ pub(crate) fn check(module: &Module, target: &Target) -> Result<(), Refusal> {
 
 /// Refuses the module if the target lacks a feature.
 pub(crate) fn need(target: &Target, feature: Feature, what: &str) -> Result<(), Refusal> {
-    if target.has(feature) { Ok(()) } else { Err(refuse(feature.name(), what)) }
-}
-
-fn refuse(rule: &str, message: impl Into<String>) -> Refusal {
-    Refusal { rule: rule.into(), message: message.into() }
+    if target.has(feature) { Ok(()) } else { Err(Refusal::new(feature.name(), what)) }
 }
 
 fn require(target: &Target, need: Need, what: &str) -> Result<(), Refusal> {
     match need {
         Nothing => Ok(()),
         Vulkan(minor) if target.vulkan >= Version(1, minor) => Ok(()),
-        Vulkan(minor) => Err(refuse(&format!("Vulkan 1.{minor}"), what)),
+        Vulkan(minor) => Err(Refusal::new(&format!("Vulkan 1.{minor}"), what)),
         Features(any) if any.iter().any(|&feature| target.has(feature)) => Ok(()),
         Features(any) => {
             let names: Vec<&str> = any.iter().map(|feature| feature.name()).collect();
-            Err(refuse(&names.join(" or "), what))
+            Err(Refusal::new(&names.join(" or "), what))
         }
-        Unknown(name) => Err(refuse(name, what)),
+        Unknown(name) => Err(Refusal::new(name, what)),
     }
 }
 
@@ -148,19 +144,19 @@ fn models(module: &Module) -> Result<(), Refusal> {
     let (logical, physical) = (AddressingModel::Logical as u32, AddressingModel::PhysicalStorageBuffer64 as u32);
     if ![logical, physical].contains(&addressing) {
         let message = format!("addressing model {addressing} is neither Logical nor PhysicalStorageBuffer64");
-        return Err(refuse("VUID-StandaloneSpirv-None-04635", message));
+        return Err(Refusal::new("VUID-StandaloneSpirv-None-04635", message));
     }
     if ![MemoryModel::GLSL450 as u32, MemoryModel::Vulkan as u32].contains(&memory) {
         let message = format!("memory model {memory} is neither GLSL450 nor Vulkan");
-        return Err(refuse("SPIR-V 3.5 Memory Model", message));
+        return Err(Refusal::new("SPIR-V 3.5 Memory Model", message));
     }
     let declares = |capability: Capability| module.capabilities.iter().any(|found| found.0 == capability as u32);
     if memory == MemoryModel::Vulkan as u32 && !declares(Capability::VulkanMemoryModel) {
-        return Err(refuse("SPIR-V 3.5 Memory Model", "Vulkan without capability VulkanMemoryModel"));
+        return Err(Refusal::new("SPIR-V 3.5 Memory Model", "Vulkan without capability VulkanMemoryModel"));
     }
     if addressing == physical && !declares(Capability::PhysicalStorageBufferAddresses) {
         let message = "PhysicalStorageBuffer64 without capability PhysicalStorageBufferAddresses";
-        return Err(refuse("SPIR-V 3.4 Addressing Model", message));
+        return Err(Refusal::new("SPIR-V 3.4 Addressing Model", message));
     }
     Ok(())
 }
@@ -172,7 +168,6 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
     let what = format!("execution mode {kind:?}");
     let width = mode.operands.first().copied().unwrap_or(0);
     let control = match kind {
-        LocalSizeId => return require(target, Vulkan(3), &what),
         MaximallyReconvergesKHR => return need(target, Feature::ShaderMaximalReconvergence, &what),
         SubgroupUniformControlFlowKHR => return need(target, Feature::ShaderSubgroupUniformControlFlow, &what),
         FPFastMathDefault => return need(target, Feature::ShaderFloatControls2, &what),
@@ -185,5 +180,5 @@ fn check_mode(target: &Target, mode: &Mode) -> Result<(), Refusal> {
     if target.float_controls.has(&control) {
         return Ok(());
     }
-    Err(refuse(&control, format!("an execution mode at word {} requires it", mode.word)))
+    Err(Refusal::new(&control, format!("an execution mode at word {} requires it", mode.word)))
 }

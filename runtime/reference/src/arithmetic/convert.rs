@@ -1,8 +1,8 @@
 //! Conversions that involve floats.
 
-use super::bits::mask;
 use super::env::{Env, with_env};
 use super::format::{F16, F32, F64, Format};
+use super::integer::mask;
 use crate::code::FloatControls;
 use crate::config::Choice;
 

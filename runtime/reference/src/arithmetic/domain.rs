@@ -3,9 +3,9 @@
 //! The rules are those of the SPIR-V specification, of the specification of `GLSL.std.450`, and of Vulkan's "Precision and Operation of
 //! SPIR-V Instructions".
 
-use super::bits::{mask, signed};
 use super::convert::widen;
-use crate::code::{Binary, Convert, Ternary, Unary};
+use super::integer::{mask, signed};
+use crate::code::{Binary, Conversion, Ternary, Unary};
 
 /// Undefined results of [`super::unary`].
 #[inline]
@@ -54,12 +54,16 @@ pub fn bit_field(bits: u8, offset: u64, count: u64) -> bool {
 
 /// Undefined results of [`super::convert`]: "Behavior is undefined if Result Type is not wide enough to hold the
 /// converted value."
-pub fn convert(op: Convert, from: u8, to: u8, a: u64) -> bool {
+pub fn convert(op: Conversion, from: u8, to: u8, a: u64) -> bool {
     let within = |low: f64, high: f64| (low..high).contains(&widen(from, a).trunc());
     match op {
-        Convert::FToU => !within(0.0, power(to)),
-        Convert::FToS => !within(-power(to - 1), power(to - 1)),
-        Convert::UToF | Convert::SToF | Convert::FToF | Convert::UToU | Convert::SToS => false,
+        Conversion::ConvertFToU => !within(0.0, power(to)),
+        Conversion::ConvertFToS => !within(-power(to - 1), power(to - 1)),
+        Conversion::ConvertUToF
+        | Conversion::ConvertSToF
+        | Conversion::FConvert
+        | Conversion::UConvert
+        | Conversion::SConvert => false,
     }
 }
 

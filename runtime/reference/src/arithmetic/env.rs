@@ -6,41 +6,31 @@
 
 use std::marker::PhantomData;
 
-use super::bits::mask;
 use super::format::{Arithmetic, Direction, Format};
+use super::integer::mask;
 use crate::code::{FloatControl, FloatControls};
 use crate::config::Choice;
 
 /// Runs an expression with an [`Env`] for floats of width `bits`. `listed` says which float controls it has to respect.
 macro_rules! with_env {
-    ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {
+    ($listed:ident, $bits:expr, $floats:expr, $choice:expr, $env:ident => $result:expr) => {{
+        use $crate::arithmetic::env::{Env, Listed};
+        use $crate::arithmetic::format::{F16, F32, F64};
         match $bits {
             32 => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F32, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
+                let mut $env = Env::<F32, C>::new(Listed::$listed, $floats, $choice);
                 $result
             }
             64 => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F64, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
+                let mut $env = Env::<F64, C>::new(Listed::$listed, $floats, $choice);
                 $result
             }
             _ => {
-                let mut $env = $crate::arithmetic::env::Env::<$crate::arithmetic::format::F16, C>::new(
-                    $crate::arithmetic::env::Listed::$listed,
-                    $floats,
-                    $choice,
-                );
+                let mut $env = Env::<F16, C>::new(Listed::$listed, $floats, $choice);
                 $result
             }
         }
-    };
+    }};
 }
 pub(super) use with_env;
 

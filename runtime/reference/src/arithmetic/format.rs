@@ -3,8 +3,6 @@
 use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float as _, Round};
 
-use super::odd;
-
 /// Rounding direction of a value that lies between two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -48,7 +46,7 @@ pub trait Format: Sized {
     /// Bits of the fraction, without the hidden bit.
     const FRACTION: u32;
     /// Index in [`FloatControls`](crate::code::FloatControls).
-    const INDEX: usize;
+    const INDEX: usize = Self::BITS.trailing_zeros() as usize - 4;
 
     const SIGN: u64 = 1 << (Self::BITS - 1);
     /// Positive infinity, which is also the mask of the exponent.
@@ -82,11 +80,11 @@ pub trait Format: Sized {
     fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
         let [a, b, c] = operands.map(Self::widen);
         let result = match op {
-            Arithmetic::Add => odd::add(a, b),
-            Arithmetic::Sub => odd::add(a, -b),
+            Arithmetic::Add => odd_sum(a, b),
+            Arithmetic::Sub => odd_sum(a, -b),
             Arithmetic::Mul => a * b,
             Arithmetic::Div => a / b,
-            Arithmetic::Fma => odd::fma(a, b, c),
+            Arithmetic::Fma => odd_sum(a * b, c),
             Arithmetic::Sqrt => a.sqrt(),
         };
         // IEEE 754, 6.3: an exact sum of opposite operands is -0 when rounding down.
@@ -183,19 +181,75 @@ fn narrow<F: Format>(value: f64, direction: Direction) -> u64 {
     }
 }
 
-/// An operation of the processor's.
+/// Defines a format that the processor computes with.
 macro_rules! native {
-    ($op:expr, $operands:expr) => {{
-        let [a, b, c] = $operands;
-        match $op {
-            Arithmetic::Add => a + b,
-            Arithmetic::Sub => a - b,
-            Arithmetic::Mul => a * b,
-            Arithmetic::Div => a / b,
-            Arithmetic::Fma => a.mul_add(b, c),
-            Arithmetic::Sqrt => a.sqrt(),
+    ($name:ident: $float:ident, $bits:literal, $fraction:literal, $($more:item)*) => {
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Format for $name {
+            const BITS: u8 = $bits;
+            const FRACTION: u32 = $fraction;
+
+            #[inline(always)]
+            fn widen(a: u64) -> f64 {
+                $float::from_bits(a as _).into()
+            }
+
+            #[inline(always)]
+            fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
+                let [a, b, c] = operands.map(|bits| $float::from_bits(bits as _));
+                let result = match op {
+                    Arithmetic::Add => a + b,
+                    Arithmetic::Sub => a - b,
+                    Arithmetic::Mul => a * b,
+                    Arithmetic::Div => a / b,
+                    Arithmetic::Fma => a.mul_add(b, c),
+                    Arithmetic::Sqrt => a.sqrt(),
+                };
+                result.to_bits().into()
+            }
+
+            $($more)*
         }
-    }};
+    };
+}
+
+native! {
+    F32: f32, 32, 23,
+
+    #[inline]
+    fn narrow(value: f64, direction: Direction) -> u64 {
+        match direction {
+            Direction::NearestEven => (value as f32).to_bits().into(),
+            _ => narrow::<Self>(value, direction),
+        }
+    }
+}
+
+native! {
+    F64: f64, 64, 52,
+
+    #[inline(always)]
+    fn narrow(value: f64, _direction: Direction) -> u64 {
+        value.to_bits()
+    }
+
+    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
+        if direction == Direction::NearestEven {
+            return Self::nearest(op, operands);
+        }
+        let [a, b, c] = operands.map(|bits| Double::from_bits(bits.into()));
+        let result = match op {
+            Arithmetic::Sqrt => return directed_root(f64::from_bits(operands[0]), direction).to_bits(),
+            Arithmetic::Add => a.add_r(b, direction.into()),
+            Arithmetic::Sub => a.sub_r(b, direction.into()),
+            Arithmetic::Mul => a.mul_r(b, direction.into()),
+            Arithmetic::Div => a.div_r(b, direction.into()),
+            Arithmetic::Fma => a.mul_add_r(b, c, direction.into()),
+        };
+        result.value.to_bits() as u64
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -204,7 +258,6 @@ pub struct F16;
 impl Format for F16 {
     const BITS: u8 = 16;
     const FRACTION: u32 = 10;
-    const INDEX: usize = 0;
 
     #[inline]
     fn widen(a: u64) -> f64 {
@@ -233,71 +286,36 @@ impl Format for F16 {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct F32;
-
-impl Format for F32 {
-    const BITS: u8 = 32;
-    const FRACTION: u32 = 23;
-    const INDEX: usize = 1;
-
-    #[inline(always)]
-    fn widen(a: u64) -> f64 {
-        f32::from_bits(a as u32).into()
-    }
-
-    #[inline]
-    fn narrow(value: f64, direction: Direction) -> u64 {
-        match direction {
-            Direction::NearestEven => (value as f32).to_bits().into(),
-            _ => narrow::<Self>(value, direction),
-        }
-    }
-
-    #[inline(always)]
-    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
-        native!(op, operands.map(|bits| f32::from_bits(bits as u32))).to_bits().into()
+/// Rounds to odd, given the exact value rounded to nearest, and the error of that.
+#[inline]
+fn odd(nearest: f64, error: f64) -> f64 {
+    let bits = nearest.to_bits();
+    // If infinities make the error a NaN, the result is exact.
+    if error == 0.0 || error.is_nan() || bits & 1 == 1 {
+        nearest
+    } else if (error > 0.0) == (nearest > 0.0) {
+        f64::from_bits(bits + 1)
+    } else {
+        f64::from_bits(bits - 1)
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct F64;
-
-impl Format for F64 {
-    const BITS: u8 = 64;
-    const FRACTION: u32 = 52;
-    const INDEX: usize = 2;
-
-    #[inline(always)]
-    fn widen(a: u64) -> f64 {
-        f64::from_bits(a)
-    }
-
-    #[inline(always)]
-    fn narrow(value: f64, _direction: Direction) -> u64 {
-        value.to_bits()
-    }
-
-    #[inline(always)]
-    fn nearest(op: Arithmetic, operands: [u64; 3]) -> u64 {
-        native!(op, operands.map(f64::from_bits)).to_bits()
-    }
-
-    fn directed(op: Arithmetic, operands: [u64; 3], direction: Direction) -> u64 {
-        if direction == Direction::NearestEven {
-            return Self::nearest(op, operands);
-        }
-        let [a, b, c] = operands.map(|bits| Double::from_bits(bits.into()));
-        let result = match op {
-            Arithmetic::Sqrt => return directed_root(f64::from_bits(operands[0]), direction).to_bits(),
-            Arithmetic::Add => a.add_r(b, direction.into()),
-            Arithmetic::Sub => a.sub_r(b, direction.into()),
-            Arithmetic::Mul => a.mul_r(b, direction.into()),
-            Arithmetic::Div => a.div_r(b, direction.into()),
-            Arithmetic::Fma => a.mul_add_r(b, c, direction.into()),
-        };
-        result.value.to_bits() as u64
-    }
+/// A sum rounded to odd: an inexact one becomes the neighbor whose last bit is 1.
+///
+/// A result rounded to odd at 53 bits can be rounded again to any format of at most 51 bits, in any direction, and then equals the
+/// infinitely precise result rounded once (Boldo and Melquiond 2008, "Emulation of a FMA and correctly rounded sums: proved algorithms
+/// using rounding to odd"). The odd last bit keeps it away from ties and representable values of the narrower format. Operands are
+/// values of half or single precision, or products of two, which are exact and neither overflow nor underflow as doubles.
+///
+/// Only sums need it. Quotients and roots of values of at most 24 bits either have at most 25 bits, or differ from all such values by
+/// a relative 2^-51 or more, which exceeds the error of a double: they can be rounded twice.
+#[inline]
+fn odd_sum(a: f64, b: f64) -> f64 {
+    // Knuth's two-sum: the error of a rounded sum is itself a double.
+    let sum = a + b;
+    let from_b = sum - a;
+    let from_a = sum - from_b;
+    odd(sum, (a - from_a) + (b - from_b))
 }
 
 /// The square root of a double, rounded in a direction.

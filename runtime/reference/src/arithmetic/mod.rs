@@ -8,7 +8,6 @@
 //! An open choice also uses the freedoms of the specification ([`env`]) and makes undefined results arbitrary
 //! ([`domain`]).
 
-mod bits;
 mod compare;
 mod convert;
 mod domain;
@@ -17,15 +16,14 @@ mod float;
 mod format;
 mod functions;
 mod integer;
-mod odd;
 #[cfg(test)]
 mod tests;
 pub mod undefined;
 
-use self::bits::{mask, signed};
 use self::env::with_env;
 use self::format::Arithmetic;
-use crate::code::{Binary, Convert, FloatControls, Ternary, Unary, Wide};
+use self::integer::{mask, signed};
+use crate::code::{Binary, Conversion, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
 
 impl Unary {
@@ -40,9 +38,9 @@ impl Unary {
             U::SNegate => integer::negate(bits, a),
             U::Not => !a & mask(bits),
             U::LogicalNot => a ^ 1,
-            U::BitReverse => bits::reverse(bits, a),
+            U::BitReverse => integer::reverse(bits, a),
             U::BitCount => a.count_ones().into(),
-            U::FindUMsb => bits::find_unsigned_msb(bits, a),
+            U::FindUMsb => integer::find_unsigned_msb(bits, a),
             U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
             U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
             U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
@@ -76,9 +74,9 @@ impl Binary {
             B::UMax => a.max(b),
             B::SMin => integer::min(bits, a, b),
             B::SMax => integer::max(bits, a, b),
-            B::ShiftLeftLogical => bits::shift_left(bits, a, b),
-            B::ShiftRightLogical => bits::shift_right(a, b),
-            B::ShiftRightArithmetic => bits::shift_right_arithmetic(bits, a, b),
+            B::ShiftLeftLogical => integer::shift_left(bits, a, b),
+            B::ShiftRightLogical => integer::shift_right(a, b),
+            B::ShiftRightArithmetic => integer::shift_right_arithmetic(bits, a, b),
             B::BitwiseAnd | B::LogicalAnd => a & b,
             B::BitwiseOr | B::LogicalOr => a | b,
             B::BitwiseXor => a ^ b,
@@ -135,7 +133,7 @@ impl Ternary {
             T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
             T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
             T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
-            T::BitFieldUExtract => bits::extract_unsigned(bits, a, b, c),
+            T::BitFieldUExtract => integer::extract_unsigned(bits, a, b, c),
         }
     }
 }
@@ -149,21 +147,21 @@ pub fn wide(op: Wide, bits: u8, a: u64, b: u64) -> [u64; 2] {
 }
 
 #[inline]
-pub fn convert<C: Choice>(op: Convert, from: u8, to: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
+pub fn convert<C: Choice>(op: Conversion, from: u8, to: u8, a: u64, floats: &FloatControls, choice: &mut C) -> u64 {
     if C::OPEN && domain::convert(op, from, to, a) {
         return choice.bits() & mask(to);
     }
     match op {
-        Convert::UToU => a & mask(to),
-        Convert::SToS => signed(a, from) as u64 & mask(to),
-        Convert::UToF => with_env!(Both, to, floats, choice, env => env.integer_to_float(false, a)),
-        Convert::SToF => {
+        Conversion::UConvert => a & mask(to),
+        Conversion::SConvert => signed(a, from) as u64 & mask(to),
+        Conversion::ConvertUToF => with_env!(Both, to, floats, choice, env => env.integer_to_float(false, a)),
+        Conversion::ConvertSToF => {
             let value = signed(a, from);
             with_env!(Both, to, floats, choice, env => env.integer_to_float(value < 0, value.unsigned_abs()))
         }
-        Convert::FToU => convert::to_unsigned(from, to, a),
-        Convert::FToS => convert::to_signed(from, to, a),
-        Convert::FToF => convert::between_floats(from, to, a, floats, choice),
+        Conversion::ConvertFToU => convert::to_unsigned(from, to, a),
+        Conversion::ConvertFToS => convert::to_signed(from, to, a),
+        Conversion::FConvert => convert::between_floats(from, to, a, floats, choice),
     }
 }
 
@@ -172,5 +170,5 @@ pub fn insert_bits<C: Choice>(bits: u8, base: u64, insert: u64, offset: u64, cou
     if C::OPEN && domain::bit_field(bits, offset, count) {
         return choice.bits() & mask(bits);
     }
-    bits::insert(bits, base, insert, offset, count)
+    integer::insert(bits, base, insert, offset, count)
 }

@@ -4,9 +4,9 @@
 //! operations, any undefined bit makes the whole result undefined, and so do operands for which the specification
 //! leaves the result undefined ([`super::domain`]).
 
-use super::bits::{mask, signed};
-use super::{bits as bit, domain};
-use crate::code::{Binary, Convert, Ternary, Unary};
+use super::integer::{mask, signed};
+use super::{domain, integer};
+use crate::code::{Binary, Conversion, Ternary, Unary};
 
 /// All bits of the width if any bit is undefined.
 fn any(undefined: u64, bits: u8) -> u64 {
@@ -35,7 +35,7 @@ fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     match op {
         Unary::Not | Unary::LogicalNot => ua,
         Unary::SNegate => upward(ua, bits),
-        Unary::BitReverse => bit::reverse(bits, ua),
+        Unary::BitReverse => integer::reverse(bits, ua),
         // The count is at most the width.
         Unary::BitCount => u64::MAX >> u64::from(bits).leading_zeros() & mask(bits),
         // A defined 1 above all undefined bits decides the result.
@@ -68,9 +68,9 @@ fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) ->
         B::BitwiseAnd | B::LogicalAnd => either & (a | ua) & (b | ub),
         B::BitwiseOr | B::LogicalOr => either & (!a | ua) & (!b | ub),
         B::IAdd | B::ISub | B::IMul => upward(either, bits),
-        B::ShiftLeftLogical if ub == 0 => bit::shift_left(bits, ua, b),
-        B::ShiftRightLogical if ub == 0 => bit::shift_right(ua, b),
-        B::ShiftRightArithmetic if ub == 0 => bit::shift_right_arithmetic(bits, ua, b),
+        B::ShiftLeftLogical if ub == 0 => integer::shift_left(bits, ua, b),
+        B::ShiftRightLogical if ub == 0 => integer::shift_right(ua, b),
+        B::ShiftRightArithmetic if ub == 0 => integer::shift_right_arithmetic(bits, ua, b),
         B::IEqual | B::INotEqual => u64::from((a ^ b) & !either == 0),
         B::ULessThan | B::UGreaterThanEqual => decided(less([a, b], [ua, ub])),
         B::UGreaterThan | B::ULessThanEqual => decided(less([b, a], [ub, ua])),
@@ -122,10 +122,10 @@ fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u6
         Ternary::Select => chosen((ua == 0).then_some(a != 0), [b, c], [ub, uc]),
         Ternary::SClamp => {
             let raised = binary(Binary::SMax, bits, [a, b], [ua, ub]);
-            let greater = super::integer::max(bits, a, b);
+            let greater = integer::max(bits, a, b);
             any(ub | uc, bits) | binary(Binary::SMin, bits, [greater, c], [raised, uc])
         }
-        Ternary::BitFieldUExtract if ub | uc == 0 => bit::extract_unsigned(bits, ua, b, c),
+        Ternary::BitFieldUExtract if ub | uc == 0 => integer::extract_unsigned(bits, ua, b, c),
         _ => any(ua | ub | uc, bits),
     }
 }
@@ -136,10 +136,10 @@ pub fn wide(bits: u8, [ua, ub]: [u64; 2]) -> [u64; 2] {
 }
 
 /// Undefined bits of [`super::convert`].
-pub fn convert(op: Convert, from: u8, to: u8, a: u64, ua: u64) -> u64 {
+pub fn convert(op: Conversion, from: u8, to: u8, a: u64, ua: u64) -> u64 {
     match op {
-        Convert::UToU => ua & mask(to),
-        Convert::SToS => signed(ua, from) as u64 & mask(to),
+        Conversion::UConvert => ua & mask(to),
+        Conversion::SConvert => signed(ua, from) as u64 & mask(to),
         _ if domain::convert(op, from, to, a) => mask(to),
         _ => any(ua, to),
     }
@@ -150,5 +150,5 @@ pub fn insert_bits(bits: u8, [_, _, offset, count]: [u64; 4], [base, insert, of_
     if of_offset | of_count != 0 || domain::bit_field(bits, offset, count) {
         return mask(bits);
     }
-    bit::insert(bits, base, insert, offset, count)
+    integer::insert(bits, base, insert, offset, count)
 }

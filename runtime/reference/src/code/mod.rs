@@ -18,7 +18,7 @@ mod memory;
 mod operations;
 
 pub use memory::{Atomic, AtomicOp, Barrier, Class, MemoryAccess, Scope, Semantics, Variable};
-pub use operations::{Binary, Convert, Family, Source, Ternary, Unary, Wide};
+pub use operations::{Binary, Conversion, Family, Source, Ternary, Unary, Wide};
 pub use rspirv::spirv::BuiltIn;
 
 pub type Slot = u32;
@@ -42,8 +42,6 @@ pub struct Code {
     /// Bytes of an invocation's memory for `Function` and `Private` variables, initially uninitialized.
     pub private_bytes: u32,
     pub workgroup_bytes: u32,
-    /// Whether `Workgroup` memory starts as zeros (all its variables have a null initializer) instead of undefined.
-    pub workgroup_zeroed: bool,
     pub workgroup_size: [u32; 3],
     /// The variables in `Workgroup`, `Private` and `Function` memory, for messages and bounds.
     pub variables: Vec<Variable>,
@@ -85,121 +83,42 @@ pub struct SourceLine {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Inst {
     /// A scalar operation with one operand; see [`Unary`]. `bits` is the width of the operand.
-    Unary {
-        op: Unary,
-        bits: u8,
-        d: Slot,
-        a: Slot,
-    },
+    Unary { op: Unary, bits: u8, d: Slot, a: Slot },
     /// A scalar operation with two operands of width `bits`.
-    Binary {
-        op: Binary,
-        bits: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    Binary { op: Binary, bits: u8, d: Slot, a: Slot, b: Slot },
     /// A scalar operation with three operands.
-    Ternary {
-        op: Ternary,
-        bits: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        c: Slot,
-    },
+    Ternary { op: Ternary, bits: u8, d: Slot, a: Slot, b: Slot, c: Slot },
     /// A scalar operation with two results, at `d` and `d + 1`.
-    Wide {
-        op: Wide,
-        bits: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    Wide { op: Wide, bits: u8, d: Slot, a: Slot, b: Slot },
     /// A conversion between widths or between integers and floats.
-    Convert {
-        op: Convert,
-        from: u8,
-        to: u8,
-        d: Slot,
-        a: Slot,
-    },
+    Convert { op: Conversion, from: u8, to: u8, d: Slot, a: Slot },
     /// `OpBitFieldInsert` into the contents of `d`.
-    InsertBits {
-        bits: u8,
-        d: Slot,
-        insert: Slot,
-        offset: Slot,
-        count: Slot,
-    },
+    InsertBits { bits: u8, d: Slot, insert: Slot, offset: Slot, count: Slot },
     /// Copies a register, including undefined bits.
-    Move {
-        d: Slot,
-        a: Slot,
-    },
+    Move { d: Slot, a: Slot },
 
     /// `d = a + offset`, for pointers.
-    Offset {
-        d: Slot,
-        a: Slot,
-        offset: u32,
-    },
+    Offset { d: Slot, a: Slot, offset: u32 },
     /// `d = a + index * stride`, for pointers. `index` is signed and has width `bits`. `count` is the number of
     /// elements, or 0 if unknown. An index out of range is a fault once the pointer is used.
-    Index {
-        bits: u8,
-        d: Slot,
-        a: Slot,
-        index: Slot,
-        stride: u32,
-        count: u32,
-    },
+    Index { bits: u8, d: Slot, a: Slot, index: Slot, stride: u32, count: u32 },
 
     /// Announces that the next instructions access `bytes` bytes at a pointer with a promised alignment of `align` (1
     /// for none). Bounds and alignment are checked here for the whole access. Precedes every SPIR-V load, store and
     /// atomic.
-    Access {
-        class: Class,
-        pointer: Slot,
-        bytes: u32,
-        align: u32,
-        write: bool,
-    },
+    Access { class: Class, pointer: Slot, bytes: u32, align: u32, write: bool },
     /// Loads a scalar of `bytes` bytes at `pointer + offset`, zero-extended. `how` is an index of [`Code::accesses`].
-    Load {
-        class: Class,
-        bytes: u8,
-        how: u16,
-        d: Slot,
-        pointer: Slot,
-        offset: u32,
-    },
+    Load { class: Class, bytes: u8, how: u16, d: Slot, pointer: Slot, offset: u32 },
     /// Stores a scalar.
-    Store {
-        class: Class,
-        bytes: u8,
-        how: u16,
-        value: Slot,
-        pointer: Slot,
-        offset: u32,
-    },
+    Store { class: Class, bytes: u8, how: u16, value: Slot, pointer: Slot, offset: u32 },
     /// Re-creates a function's variable: these bytes of the invocation's memory become uninitialized.
-    Forget {
-        offset: u32,
-        bytes: u32,
-    },
+    Forget { offset: u32, bytes: u32 },
     /// An atomic operation, an index of [`Code::atomics`].
     Atomic(u32),
     /// Reads a component of a built-in variable.
-    Builtin {
-        builtin: BuiltIn,
-        component: u8,
-        d: Slot,
-    },
+    Builtin { builtin: BuiltIn, component: u8, d: Slot },
     /// `OpReadClockKHR`: 64 bits at `d`.
-    Clock {
-        d: Slot,
-    },
+    Clock { d: Slot },
 
     /// A subgroup operation, an index of [`Code::groups`]. The invocation waits for the others of its tangle.
     Group(u32),
@@ -208,18 +127,12 @@ pub enum Inst {
     /// `OpMemoryBarrier`, an index of [`Code::barriers`].
     Fence(u32),
     /// A thread arrives at a barrier instruction of PTX: see [`ptx2spv_target::marks::ARRIVE`].
-    Arrive {
-        thread: Slot,
-        place: u32,
-    },
+    Arrive { thread: Slot, place: u32 },
 
+    /// Continues elsewhere.
     Jump(Pc),
     /// Continues at `yes` if the boolean is true, else at `no`.
-    Branch {
-        condition: Slot,
-        yes: Pc,
-        no: Pc,
-    },
+    Branch { condition: Slot, yes: Pc, no: Pc },
     /// Calls a function. The arguments are already in its registers.
     Call(Pc),
     /// Returns from a call, or ends the invocation.

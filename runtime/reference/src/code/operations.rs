@@ -21,31 +21,38 @@ pub enum Family {
     BoolOrInt,
 }
 
-/// Defines operations: each with the family of its operands, and the instructions of that meaning.
+/// Defines operations: in groups with the family of their operands, named after their instructions, and other instructions of the same
+/// meaning.
 macro_rules! operations {
-    ($(#[$about:meta])* $name:ident: $($(#[$note:meta])* $op:ident($family:ident) = $($set:ident $from:ident),*;)*) => {
+    (
+        $(#[$about:meta])* $name:ident:
+        $($family:ident $set:ident { $($op:ident),* })*
+        $(=> { $($same:ident = $other:ident $from:ident),* })?
+    ) => {
         $(#[$about])*
+        #[allow(missing_docs, reason = "SPIR-V's names")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Hash)]
         pub enum $name {
-            $($(#[$note])* $op,)*
+            $($($op,)*)*
         }
 
         impl $name {
             #[cfg(test)]
             #[allow(dead_code, reason = "not all are tested as lists")]
-            pub const ALL: &[Self] = &[$(Self::$op),*];
+            pub const ALL: &[Self] = &[$($(Self::$op),*),*];
 
             /// The operation of an instruction.
             pub fn of(source: Source) -> Option<Self> {
                 match source {
-                    $($(Source::$set($set::$from) => Some(Self::$op),)*)*
+                    $($(Source::$set($set::$op) => Some(Self::$op),)*)*
+                    $($(Source::$other($other::$from) => Some(Self::$same),)*)?
                     _ => None,
                 }
             }
 
             pub fn family(self) -> Family {
                 match self {
-                    $(Self::$op => Family::$family,)*
+                    $($(Self::$op => Family::$family,)*)*
                 }
             }
         }
@@ -53,117 +60,61 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Scalar operations with one operand.
+    /// Scalar operations with one operand. The result of `BitCount` has the operand's width.
     Unary:
-    SNegate(Int) = Core SNegate;
-    Not(Int) = Core Not;
-    LogicalNot(Bool) = Core LogicalNot;
-    BitReverse(Int) = Core BitReverse;
-    /// The result has the operand's width.
-    BitCount(Int) = Core BitCount;
-    FindUMsb(Int) = Glsl FindUMsb;
-    FNegate(Float) = Core FNegate;
-    FAbs(Float) = Glsl FAbs;
-    RoundEven(Float) = Glsl RoundEven;
-    Trunc(Float) = Glsl Trunc;
-    Floor(Float) = Glsl Floor;
-    Ceil(Float) = Glsl Ceil;
-    Sin(Float) = Glsl Sin;
-    Cos(Float) = Glsl Cos;
-    Tanh(Float) = Glsl Tanh;
-    Exp(Float) = Glsl Exp;
-    Log(Float) = Glsl Log;
-    Exp2(Float) = Glsl Exp2;
-    Log2(Float) = Glsl Log2;
-    Sqrt(Float) = Glsl Sqrt;
-    InverseSqrt(Float) = Glsl InverseSqrt;
+    Int Core { SNegate, Not, BitReverse, BitCount }
+    Int Glsl { FindUMsb }
+    Bool Core { LogicalNot }
+    Float Core { FNegate }
+    Float Glsl {
+        FAbs, RoundEven, Trunc, Floor, Ceil, Sin, Cos, Tanh, Exp, Log, Exp2, Log2, Sqrt, InverseSqrt
+    }
 }
 
 operations! {
-    /// Scalar operations with two operands.
+    /// Scalar operations with two operands. Amounts of shifts are unsigned and may be of any width. Comparisons, from `IEqual` to
+    /// `FOrdGreaterThanEqual`, have a boolean result and operands of width `bits`; booleans are compared with 1 bit.
     Binary:
-    IAdd(Int) = Core IAdd, Atomic AtomicIAdd;
-    ISub(Int) = Core ISub;
-    IMul(Int) = Core IMul;
-    UDiv(Int) = Core UDiv;
-    SDiv(Int) = Core SDiv;
-    UMod(Int) = Core UMod;
-    SMod(Int) = Core SMod;
-    FAdd(Float) = Core FAdd, Atomic AtomicFAddEXT;
-    FSub(Float) = Core FSub;
-    FMul(Float) = Core FMul;
-    FDiv(Float) = Core FDiv;
-    /// The amount is unsigned and may be of any width.
-    ShiftLeftLogical(Int) = Core ShiftLeftLogical;
-    ShiftRightLogical(Int) = Core ShiftRightLogical;
-    ShiftRightArithmetic(Int) = Core ShiftRightArithmetic;
-    BitwiseAnd(Int) = Core BitwiseAnd, Atomic AtomicAnd;
-    BitwiseOr(Int) = Core BitwiseOr, Atomic AtomicOr;
-    BitwiseXor(Int) = Core BitwiseXor, Atomic AtomicXor;
-    LogicalAnd(Bool) = Core LogicalAnd;
-    LogicalOr(Bool) = Core LogicalOr;
-    /// Comparisons, from here to `FOrdGreaterThanEqual`, have a boolean result and operands of width `bits`. Booleans are
-    /// compared with 1 bit.
-    IEqual(BoolOrInt) = Core IEqual, Core LogicalEqual;
-    INotEqual(BoolOrInt) = Core INotEqual, Core LogicalNotEqual;
-    UGreaterThan(Int) = Core UGreaterThan;
-    UGreaterThanEqual(Int) = Core UGreaterThanEqual;
-    ULessThan(Int) = Core ULessThan;
-    ULessThanEqual(Int) = Core ULessThanEqual;
-    SGreaterThan(Int) = Core SGreaterThan;
-    SGreaterThanEqual(Int) = Core SGreaterThanEqual;
-    SLessThan(Int) = Core SLessThan;
-    SLessThanEqual(Int) = Core SLessThanEqual;
-    FOrdEqual(Float) = Core FOrdEqual;
-    FUnordNotEqual(Float) = Core FUnordNotEqual;
-    FOrdLessThan(Float) = Core FOrdLessThan;
-    FOrdLessThanEqual(Float) = Core FOrdLessThanEqual;
-    FOrdGreaterThan(Float) = Core FOrdGreaterThan;
-    FOrdGreaterThanEqual(Float) = Core FOrdGreaterThanEqual;
-    FMin(Float) = Glsl FMin;
-    FMax(Float) = Glsl FMax;
-    NMin(Float) = Glsl NMin;
-    NMax(Float) = Glsl NMax;
-    UMin(Int) = Glsl UMin, Atomic AtomicUMin;
-    UMax(Int) = Glsl UMax, Atomic AtomicUMax;
-    SMin(Int) = Glsl SMin, Atomic AtomicSMin;
-    SMax(Int) = Glsl SMax, Atomic AtomicSMax;
+    Int Core { IAdd, ISub, IMul, UDiv, SDiv, UMod, SMod }
+    Int Core { ShiftLeftLogical, ShiftRightLogical, ShiftRightArithmetic }
+    Int Core { BitwiseAnd, BitwiseOr, BitwiseXor }
+    Int Glsl { UMin, UMax, SMin, SMax }
+    Bool Core { LogicalAnd, LogicalOr }
+    Float Core { FAdd, FSub, FMul, FDiv }
+    Float Glsl { FMin, FMax, NMin, NMax }
+    BoolOrInt Core { IEqual, INotEqual }
+    Int Core { UGreaterThan, UGreaterThanEqual, ULessThan, ULessThanEqual }
+    Int Core { SGreaterThan, SGreaterThanEqual, SLessThan, SLessThanEqual }
+    Float Core { FOrdEqual, FUnordNotEqual, FOrdLessThan, FOrdLessThanEqual, FOrdGreaterThan, FOrdGreaterThanEqual }
+    => {
+        IEqual = Core LogicalEqual, INotEqual = Core LogicalNotEqual,
+        IAdd = Atomic AtomicIAdd, FAdd = Atomic AtomicFAddEXT,
+        BitwiseAnd = Atomic AtomicAnd, BitwiseOr = Atomic AtomicOr, BitwiseXor = Atomic AtomicXor,
+        UMin = Atomic AtomicUMin, UMax = Atomic AtomicUMax, SMin = Atomic AtomicSMin, SMax = Atomic AtomicSMax
+    }
 }
 
 operations! {
-    /// Scalar operations with three operands.
+    /// Scalar operations with three operands. `Select` has a boolean first, and `bits` is the width of the others; `BitFieldUExtract` has
+    /// the base, the offset and the count, of which the latter are unsigned and of any width.
     Ternary:
-    /// `a` is the boolean, `bits` the width of the other operands.
-    Select(BoolOrInt) =;
-    Fma(Float) = Glsl Fma;
-    SClamp(Int) = Glsl SClamp;
-    NClamp(Float) = Glsl NClamp;
-    /// Base, offset, count. The latter two are unsigned, of any width.
-    BitFieldUExtract(Int) =;
+    Float Glsl { Fma, NClamp }
+    Int Glsl { SClamp }
+    BoolOrInt Core { Select }
+    Int Core { BitFieldUExtract }
 }
 
 operations! {
-    /// Scalar operations with two results.
+    /// Scalar operations with two results: the low half, then the high one.
     Wide:
-    /// Low half, then high half.
-    UMulExtended(Int) = Core UMulExtended;
-    SMulExtended(Int) = Core SMulExtended;
+    Int Core { UMulExtended, SMulExtended }
 }
 
 operations! {
-    /// Conversions; the type of the operand is given.
-    Convert:
-    UToF(Int) = Core ConvertUToF;
-    SToF(Int) = Core ConvertSToF;
-    /// Undefined out of range.
-    FToU(Float) = Core ConvertFToU;
-    FToS(Float) = Core ConvertFToS;
-    /// Between float widths.
-    FToF(Float) = Core FConvert;
-    /// Zero-extends or truncates.
-    UToU(Int) = Core UConvert;
-    /// Sign-extends or truncates.
-    SToS(Int) = Core SConvert;
+    /// Conversions. Those between floats and integers are undefined out of range; the others extend by zeros or the sign, or truncate.
+    Conversion:
+    Int Core { ConvertUToF, ConvertSToF, UConvert, SConvert }
+    Float Core { ConvertFToU, ConvertFToS, FConvert }
 }
 
 impl Binary {

@@ -6,7 +6,7 @@ use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, PackedVectorFormat};
 use super::Result;
 use super::compiler::{Cells, Compiler};
 use super::layout::Scalar;
-use crate::code::{Binary, Convert, Family, Inst, Slot, Source, Ternary, Unary, Wide};
+use crate::code::{Binary, Conversion, Family, Inst, Slot, Source, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
 
 impl Family {
@@ -23,19 +23,16 @@ impl Family {
 impl Compiler<'_> {
     /// Compiles an instruction without side effects. Returns whether it is one.
     pub(super) fn pure(&mut self, inst: &Instruction<'_>) -> Result<bool> {
-        if self.operation(inst, Source::Core(inst.op))? {
-            return Ok(true);
-        }
         match inst.op {
             Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => self.bitcast(inst)?,
             Op::Select => self.select(inst)?,
             Op::BitFieldInsert => self.insert_bits(inst)?,
             Op::BitFieldUExtract => self.extract_bits(inst)?,
             Op::Dot => self.dot(inst)?,
-            Op::SDot => self.dot_bytes(inst, [Convert::SToS, Convert::SToS])?,
-            Op::UDot => self.dot_bytes(inst, [Convert::UToU, Convert::UToU])?,
-            Op::SUDot => self.dot_bytes(inst, [Convert::SToS, Convert::UToU])?,
-            _ => return self.composite_operation(inst),
+            Op::SDot => self.dot_bytes(inst, [Conversion::SConvert, Conversion::SConvert])?,
+            Op::UDot => self.dot_bytes(inst, [Conversion::UConvert, Conversion::UConvert])?,
+            Op::SUDot => self.dot_bytes(inst, [Conversion::SConvert, Conversion::UConvert])?,
+            _ => return Ok(self.operation(inst, Source::Core(inst.op))? || self.composite_operation(inst)?),
         }
         Ok(true)
     }
@@ -82,7 +79,7 @@ impl Compiler<'_> {
             self.each(inst, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })?;
         } else if let Some(op) = Wide::of(source) {
             self.wide(inst, op)?;
-        } else if let Some(op) = Convert::of(source) {
+        } else if let Some(op) = Conversion::of(source) {
             self.convert(inst, op)?;
         } else {
             return Ok(false);
@@ -141,13 +138,13 @@ impl Compiler<'_> {
         self.result(inst, results)
     }
 
-    fn convert(&mut self, inst: &Instruction<'_>, op: Convert) -> Result<()> {
+    fn convert(&mut self, inst: &Instruction<'_>, op: Conversion) -> Result<()> {
         if self.module.decoration(inst.id, Decoration::FPRoundingMode).is_some() {
             return Err(inst.refuse(rule::UNSUPPORTED, "has a rounding mode of its own"));
         }
         let (to, _) = self.layouts.vector(inst.ty)?;
         let from = self.expect(inst, 0, |from| op.family().accepts(from))?;
-        let to_float = matches!(op, Convert::UToF | Convert::SToF | Convert::FToF);
+        let to_float = matches!(op, Conversion::ConvertUToF | Conversion::ConvertSToF | Conversion::FConvert);
         if !(if to_float { to.is_float() } else { to.is_int() }) {
             return Err(inst.refuse(rule::UNIVERSAL, format!("converts to {to:?}")));
         }
@@ -185,7 +182,13 @@ impl Compiler<'_> {
             for &a in cells {
                 for position in (0..from).step_by(usize::from(to.max(1))) {
                     let part = self.shifted(Binary::ShiftRightLogical, from, a, position)?;
-                    result.push(self.emit.compute(|d| Inst::Convert { op: Convert::UToU, from, to, d, a: part })?);
+                    result.push(self.emit.compute(|d| Inst::Convert {
+                        op: Conversion::UConvert,
+                        from,
+                        to,
+                        d,
+                        a: part,
+                    })?);
                 }
             }
             return Ok(result);
@@ -193,7 +196,7 @@ impl Compiler<'_> {
         for group in cells.chunks(usize::from(to / from)) {
             let mut whole = None;
             for (&a, position) in group.iter().zip((0..to).step_by(usize::from(from))) {
-                let part = self.emit.compute(|d| Inst::Convert { op: Convert::UToU, from, to, d, a })?;
+                let part = self.emit.compute(|d| Inst::Convert { op: Conversion::UConvert, from, to, d, a })?;
                 let part = self.shifted(Binary::ShiftLeftLogical, to, part, position)?;
                 whole = Some(match whole {
                     None => part,
@@ -262,7 +265,7 @@ impl Compiler<'_> {
     }
 
     /// The sum of the products of four bytes in two words each, extended in these ways.
-    fn dot_bytes(&mut self, inst: &Instruction<'_>, extensions: [Convert; 2]) -> Result<()> {
+    fn dot_bytes(&mut self, inst: &Instruction<'_>, extensions: [Conversion; 2]) -> Result<()> {
         let format = PackedVectorFormat::PackedVectorFormat4x8Bit as u32;
         if self.expect_all(inst, 2, Family::Int, None)? != 32 || inst.operands.get(2) != Some(&format) {
             return Err(inst.refuse(rule::UNSUPPORTED, "is not of words of four bytes"));

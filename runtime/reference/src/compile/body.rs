@@ -3,13 +3,14 @@
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Result;
 use super::compiler::{Callee, Cells, Compiler, Value};
 use super::emit::Label;
 use super::flow::Flow;
 use super::group::waits_for_others;
 use super::layout::Scalar;
-use super::{Result, refuse};
 use crate::code::{Block, Inst, Slot, SourceLine};
+use crate::finding::Refusal;
 use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
 
 struct Phi {
@@ -40,11 +41,11 @@ impl<'m> Compiler<'m> {
         let by_id: FxHashMap<u32, usize> =
             module.functions.iter().enumerate().map(|(number, function)| (function.id, number)).collect();
         let find = |id: u32| {
-            by_id.get(&id).copied().ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not a function")))
+            by_id.get(&id).copied().ok_or_else(|| Refusal::new(rule::UNIVERSAL, format!("%{id} is not a function")))
         };
         let first = find(main)?;
         if !module.functions[first].parameters.is_empty() {
-            return Err(refuse("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
+            return Err(Refusal::new("VUID-StandaloneSpirv-None-04633", "the entry point has parameters"));
         }
         // In the order of discovery. A function waits if it contains a wait or calls a function that waits.
         let mut order = vec![first];
@@ -55,7 +56,8 @@ impl<'m> Compiler<'m> {
         while let Some(&number) = order.get(next) {
             next += 1;
             let blocks = &module.functions[number].blocks;
-            for inst in blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| module.instruction(at)) {
+            for inst in blocks.iter().flat_map(|block| block.instructions.clone()).map(|at| module.instructions.get(at))
+            {
                 if inst.op == Op::FunctionCall {
                     let callee = find(inst.operand(0)?)?;
                     callers.entry(callee).or_default().push(number);
@@ -94,10 +96,8 @@ impl<'m> Compiler<'m> {
             parameters.extend_from_slice(&cells);
             self.define(id, Value::Cells(cells))?;
         }
-        let count = match self.module.get_type(function.result) {
-            Some(module::Type::Void) => 0,
-            _ => self.layouts.cells(function.result)?,
-        };
+        let is_void = self.definition(function.result)?.op == Op::TypeVoid;
+        let count = if is_void { 0 } else { self.layouts.cells(function.result)? };
         let first = self.emit.fresh(count)?;
         let result = (first..first + count).collect();
         Ok(Callee { label: self.emit.label(), parameters: parameters.into(), result, waits })
@@ -115,11 +115,11 @@ impl<'m> Compiler<'m> {
             self.emit.place.line = None;
             let source = &function.blocks[block];
             for at in source.instructions.clone() {
-                self.instruction(&self.module.instruction(at))?;
+                self.instruction(&self.module.instructions.get(at))?;
             }
-            let end = self.module.instruction(source.end);
+            let end = self.module.instructions.get(source.end);
             for at in source.instructions.end..source.end {
-                self.line(&self.module.instruction(at))?;
+                self.line(&self.module.instructions.get(at))?;
             }
             self.emit.place.word = end.word;
             self.terminator(&body, block, &end)?;
@@ -130,7 +130,7 @@ impl<'m> Compiler<'m> {
     /// Analyses a function, and numbers its blocks and loops.
     fn body(&mut self, function: &'m Function) -> Result<Body<'m>> {
         let Some(callee) = self.callees.get(&function.id).cloned() else {
-            return Err(refuse(rule::UNIVERSAL, format!("%{} is not a function", function.id)));
+            return Err(Refusal::new(rule::UNIVERSAL, format!("%{} is not a function", function.id)));
         };
         let flow = Flow::new(function)?;
         let first_loop = self.code.loops.len() as u32;
@@ -150,7 +150,7 @@ impl<'m> Compiler<'m> {
                 loops: flow.around[block].iter().map(|&number| first_loop + number as u32).collect(),
                 forward: forward.into_iter().map(|to| numbers[to]).collect(),
             });
-            let mut instructions = source.instructions.clone().map(|at| self.module.instruction(at));
+            let mut instructions = source.instructions.clone().map(|at| self.module.instructions.get(at));
             let waits = instructions.any(|inst| match inst.op {
                 Op::FunctionCall => {
                     let callee = inst.operands.first().and_then(|id| self.callees.get(id));
@@ -173,13 +173,9 @@ impl<'m> Compiler<'m> {
     /// Assigns registers to the phis of a block.
     fn phis(&mut self, block: &module::Block) -> Result<Vec<Phi>> {
         let mut phis = Vec::new();
-        for inst in block.instructions.clone().map(|at| self.module.instruction(at)) {
-            if inst.op != Op::Phi {
-                if is_line(inst.op) {
-                    continue;
-                }
-                break;
-            }
+        let instructions = block.instructions.clone().map(|at| self.module.instructions.get(at));
+        let phis_and_lines = instructions.take_while(|inst| inst.op == Op::Phi || is_line(inst.op));
+        for inst in phis_and_lines.filter(|inst| inst.op == Op::Phi) {
             let count = self.layouts.cells(inst.ty)?;
             let first = self.emit.fresh(count)?;
             let result: Cells = (first..first + count).collect();
@@ -238,12 +234,10 @@ impl<'m> Compiler<'m> {
         let Some(callee) = self.callees.get(&id).cloned() else {
             return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
         };
-        let ty = self.definition(id)?.operand(1)?;
-        let Some(module::Type::Function { parameters, result }) = self.module.get_type(ty) else {
-            return Err(inst.refuse(rule::UNIVERSAL, "calls something that is not a function"));
-        };
+        let ty = self.definition(self.definition(id)?.operand(1)?)?;
+        let (result, parameters) = (ty.operand(0)?, ty.rest(1));
         let arguments = inst.rest(1);
-        let wrong = *result != inst.ty || arguments.len() != parameters.len();
+        let wrong = result != inst.ty || arguments.len() != parameters.len();
         inst.refuse_if(wrong, "does not fit the function that it calls")?;
         let mut targets = callee.parameters.iter();
         for (&argument, &parameter) in arguments.iter().zip(parameters) {
@@ -276,7 +270,10 @@ impl<'m> Compiler<'m> {
                 let yes = self.edge(body, block, yes, &mut detours)?;
                 let no = self.edge(body, block, no, &mut detours)?;
                 self.emit.emit(Inst::Branch { condition, yes, no })?;
-                self.detours(body, block, detours)?;
+                for (label, to) in detours {
+                    self.emit.bind(label);
+                    self.follow(body, block, to)?;
+                }
             }
             Terminator::Return(value) => {
                 if let Some(value) = *value {
@@ -305,14 +302,6 @@ impl<'m> Compiler<'m> {
         Ok(label)
     }
 
-    fn detours(&mut self, body: &Body<'m>, from: usize, detours: Vec<(Label, usize)>) -> Result<()> {
-        for (label, to) in detours {
-            self.emit.bind(label);
-            self.follow(body, from, to)?;
-        }
-        Ok(())
-    }
-
     /// Follows an edge: fills the phis of the target block, counts iterations, and jumps there.
     fn follow(&mut self, body: &Body<'m>, from: usize, to: usize) -> Result<()> {
         let label = body.function.blocks[from].label;
@@ -320,11 +309,11 @@ impl<'m> Compiler<'m> {
         for phi in &body.phis[to] {
             let Some(&value) = phi.incoming.get(&label) else {
                 let message = format!("a phi of %{} lacks a value for %{label}", body.function.blocks[to].label);
-                return Err(refuse(rule::UNIVERSAL, message));
+                return Err(Refusal::new(rule::UNIVERSAL, message));
             };
             let cells = self.cells(value)?;
             if self.type_of(value)? != phi.ty {
-                return Err(refuse(rule::UNIVERSAL, format!("a phi takes %{value}, which is of another type")));
+                return Err(Refusal::new(rule::UNIVERSAL, format!("a phi takes %{value}, which is of another type")));
             }
             moves.extend(phi.result.iter().copied().zip(cells.iter().copied()));
         }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use ptx2spv_target::Target;
 use rustc_hash::FxHashMap;
 
+use super::Result;
 use super::emit::{Emitter, Label};
 use super::layout::{Layouts, Scalar};
-use super::{Result, refuse};
 use crate::code::{BuiltIn, Code, Inst, Slot};
+use crate::finding::Refusal;
 use crate::module::{Instruction, Module, rule};
 
 /// Maximum number of registers named by values, so that a small module can't exhaust memory.
@@ -65,9 +66,6 @@ pub(super) struct Shared {
     /// Blocks with an explicit layout, and whether all of them are `Aliased`.
     pub(super) blocks: u32,
     pub(super) all_aliased: bool,
-    /// The number of variables with a null initializer, and of all variables.
-    pub(super) zeroed: u32,
-    pub(super) count: u32,
 }
 
 pub(super) struct Compiler<'m> {
@@ -108,12 +106,15 @@ impl<'m> Compiler<'m> {
 
     /// The instruction that defines an id.
     pub(super) fn definition(&self, id: u32) -> Result<Instruction<'m>> {
-        self.module.definition(id).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not defined")))
+        self.module
+            .instructions
+            .definition(id)
+            .ok_or_else(|| Refusal::new(rule::UNIVERSAL, format!("%{id} is not defined")))
     }
 
     pub(super) fn type_of(&self, id: u32) -> Result<u32> {
         match self.definition(id)?.ty {
-            0 => Err(refuse(rule::UNIVERSAL, format!("%{id} is not a value"))),
+            0 => Err(Refusal::new(rule::UNIVERSAL, format!("%{id} is not a value"))),
             ty => Ok(ty),
         }
     }
@@ -138,7 +139,7 @@ impl<'m> Compiler<'m> {
                 Ok(vec![zero; self.layouts.cells(ty)? as usize].into())
             }
             Value::Input(..) => {
-                Err(refuse(rule::UNIVERSAL, format!("%{id} points to an input and is not a value here")))
+                Err(Refusal::new(rule::UNIVERSAL, format!("%{id} points to an input and is not a value here")))
             }
         }
     }
@@ -146,7 +147,7 @@ impl<'m> Compiler<'m> {
     pub(super) fn scalar(&mut self, id: u32) -> Result<Slot> {
         match *self.cells(id)? {
             [slot] => Ok(slot),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{id} is not a scalar"))),
+            _ => Err(Refusal::new(rule::UNIVERSAL, format!("%{id} is not a scalar"))),
         }
     }
 
@@ -175,7 +176,7 @@ impl<'m> Compiler<'m> {
         if let Value::Cells(cells) = &value {
             self.named += cells.len();
             if self.named > NAMED_LIMIT {
-                return Err(refuse(rule::UNSUPPORTED, format!("values of more than {NAMED_LIMIT} scalars")));
+                return Err(Refusal::new(rule::UNSUPPORTED, format!("values of more than {NAMED_LIMIT} scalars")));
             }
         }
         self.values.insert(id, value);

@@ -13,27 +13,24 @@ impl Compiler<'_> {
         let module = self.module;
         self.emit.folds = true;
         for &index in &module.globals {
-            let inst = module.instruction(index);
+            let inst = module.instructions.get(index);
             self.emit.place.word = inst.word;
             match inst.op {
                 // Created on first use.
                 Op::Variable => {}
-                op if op.is_type() => self.declare_type(&inst)?,
+                op if op.is_type() || op == Op::TypeForwardPointer => self.declare_type(&inst)?,
                 Op::ConstantNull => {
                     self.layouts.get(inst.ty)?;
                     self.define(inst.id, Value::Null(inst.ty))?;
                 }
-                Op::ConstantTrue | Op::ConstantFalse => self.literal(&inst, u64::from(inst.op == Op::ConstantTrue))?,
-                Op::Constant => self.literal(&inst, number(&inst)?)?,
-                Op::SpecConstantTrue | Op::SpecConstantFalse => {
-                    let default = u64::from(inst.op == Op::SpecConstantTrue);
+                Op::Constant | Op::SpecConstant => {
+                    let bits = self.specialized(&inst, specialization).map_or_else(|| number(&inst), Ok)?;
+                    self.literal(&inst, bits)?;
+                }
+                Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                    let default = u64::from(matches!(inst.op, Op::ConstantTrue | Op::SpecConstantTrue));
                     let bits = self.specialized(&inst, specialization).unwrap_or(default);
                     self.literal(&inst, u64::from(bits != 0))?;
-                }
-                Op::SpecConstant => {
-                    let default = number(&inst)?;
-                    let bits = self.specialized(&inst, specialization).unwrap_or(default);
-                    self.literal(&inst, bits)?;
                 }
                 Op::ConstantComposite | Op::SpecConstantComposite => self.composite(&inst)?,
                 Op::SpecConstantOp => self.constant_operation(&inst)?,

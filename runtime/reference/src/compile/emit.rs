@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::refuse;
 use crate::arithmetic;
 use crate::code::{Code, FloatControls, GroupOp, Inst, Origin, Slot};
 use crate::config::Plain;
@@ -41,7 +40,7 @@ pub(super) struct Emitter {
 impl Emitter {
     pub(super) fn emit(&mut self, inst: Inst) -> Result<(), Refusal> {
         if self.insts.len() >= INST_LIMIT {
-            return Err(refuse(rule::UNSUPPORTED, format!("more than {INST_LIMIT} instructions")));
+            return Err(Refusal::new(rule::UNSUPPORTED, format!("more than {INST_LIMIT} instructions")));
         }
         self.insts.push(inst);
         self.places.push(self.place);
@@ -53,7 +52,7 @@ impl Emitter {
         let first = self.slots;
         match first.checked_add(count) {
             Some(slots) if slots <= SLOT_LIMIT => self.slots = slots,
-            _ => return Err(refuse(rule::UNSUPPORTED, format!("more than {SLOT_LIMIT} registers"))),
+            _ => return Err(Refusal::new(rule::UNSUPPORTED, format!("more than {SLOT_LIMIT} registers"))),
         }
         Ok(first)
     }

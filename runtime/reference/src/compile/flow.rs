@@ -4,7 +4,8 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
-use super::{Result, refuse};
+use super::Result;
+use crate::finding::Refusal;
 use crate::module::{Block, Function, Merge, rule};
 
 /// Maximum number of blocks of a function.
@@ -34,7 +35,7 @@ impl Flow {
     pub(super) fn new(function: &Function) -> Result<Self> {
         let blocks = &function.blocks;
         if blocks.len() > BLOCK_LIMIT {
-            return Err(refuse(rule::UNSUPPORTED, format!("a function of more than {BLOCK_LIMIT} blocks")));
+            return Err(Refusal::new(rule::UNSUPPORTED, format!("a function of more than {BLOCK_LIMIT} blocks")));
         }
         let mut flow = Self {
             reached: vec![false; blocks.len()],
@@ -59,7 +60,7 @@ impl Flow {
                 flow.loops.push(block);
             }
             if around.len() > NESTING_LIMIT {
-                return Err(refuse(rule::LIMITS, format!("loops nest more than {NESTING_LIMIT} deep")));
+                return Err(Refusal::new(rule::LIMITS, format!("loops nest more than {NESTING_LIMIT} deep")));
             }
             flow.around[block] = around;
         }
@@ -70,7 +71,7 @@ impl Flow {
                 if position[next] <= position[block] && !flow.goes_back(block, next) {
                     let (from, to) = (blocks[block].label, blocks[next].label);
                     let message = format!("the branch from %{from} back to %{to} is not the back edge of a loop");
-                    return Err(refuse(rule::STRUCTURE, message));
+                    return Err(Refusal::new(rule::STRUCTURE, message));
                 }
             }
         }

@@ -3,14 +3,18 @@
 //! Types with explicit offsets and strides use these. Other types (variables of invocations and workgroups) use
 //! Vulkan's standard storage buffer layout, the largest that a device may use for them.
 
-use rspirv::spirv::{Decoration, Scope, StorageClass};
-use rustc_hash::FxHashMap;
+use rspirv::spirv::{Decoration, Op, Scope, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Result, refuse};
-use crate::module::{Instruction, Module, Type, rule};
+use super::Result;
+use crate::finding::Refusal;
+use crate::module::{Instruction, Module, rule};
 
 /// Invocations of the subgroups that have cooperative matrices.
 const SUBGROUP: u32 = 32;
+
+/// The depth of nested types that SPIR-V consumers must accept.
+const DEPTH_LIMIT: u32 = 255;
 
 /// Maximum number of registers of a value.
 const CELL_LIMIT: u64 = 1 << 16;
@@ -61,32 +65,16 @@ pub(super) struct Member {
     pub(super) cell: u32,
 }
 
+/// The structure of a type. An invocation has `length` elements of a cooperative matrix. `Other` are types without values: functions,
+/// void, images.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Scalar(Scalar),
-    Vector {
-        component: Scalar,
-        count: u32,
-    },
-    Array {
-        element: u32,
-        length: u32,
-        stride: u64,
-    },
-    RuntimeArray {
-        element: u32,
-        stride: u64,
-    },
-    /// A cooperative matrix, of which an invocation has `length` elements.
-    CooperativeMatrix {
-        element: u32,
-        length: u32,
-        rows: u32,
-        columns: u32,
-        place: u32,
-    },
+    Vector { component: Scalar, count: u32 },
+    Array { element: u32, length: u32, stride: u64 },
+    RuntimeArray { element: u32, stride: u64 },
+    CooperativeMatrix { element: u32, length: u32, rows: u32, columns: u32, place: u32 },
     Struct(Box<[Member]>),
-    /// Types without values: functions, void, images.
     Other,
 }
 
@@ -101,19 +89,25 @@ pub(super) struct Layout {
     align: u64,
     /// The largest size of a scalar in the type.
     pub(super) scalar_align: u64,
+    /// How deep types nest in it.
+    depth: u32,
 }
 
 #[derive(Default)]
-pub(super) struct Layouts(FxHashMap<u32, Layout>);
+pub(super) struct Layouts {
+    types: FxHashMap<u32, Layout>,
+    /// Pointers that are declared later.
+    ahead: FxHashSet<u32>,
+}
 
 impl Layouts {
     pub(super) fn get(&self, ty: u32) -> Result<&Layout> {
-        self.0.get(&ty).ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{ty} is not a type")))
+        self.types.get(&ty).ok_or_else(|| Refusal::new(rule::UNIVERSAL, format!("%{ty} is not a type")))
     }
 
     pub(super) fn cells(&self, ty: u32) -> Result<u32> {
         let cells = self.get(ty)?.cells;
-        cells.ok_or_else(|| refuse(rule::UNSUPPORTED, format!("values of type %{ty}: none, or too large")))
+        cells.ok_or_else(|| Refusal::new(rule::UNSUPPORTED, format!("values of type %{ty}: none, or too large")))
     }
 
     /// The scalar type and count of a scalar or vector.
@@ -121,7 +115,7 @@ impl Layouts {
         match self.get(ty)?.kind {
             Kind::Scalar(scalar) => Ok((scalar, 1)),
             Kind::Vector { component, count } => Ok((component, count)),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is neither scalar nor vector"))),
+            _ => Err(Refusal::new(rule::UNIVERSAL, format!("%{ty} is neither scalar nor vector"))),
         }
     }
 
@@ -153,7 +147,7 @@ impl Layouts {
                 }
             }
             Kind::RuntimeArray { .. } | Kind::CooperativeMatrix { .. } | Kind::Other => {
-                return Err(refuse(rule::UNIVERSAL, format!("%{ty} has no values in memory")));
+                return Err(Refusal::new(rule::UNIVERSAL, format!("%{ty} has no values in memory")));
             }
         }
         Ok(())
@@ -164,25 +158,48 @@ impl Layouts {
         match self.get(ty)?.kind {
             Kind::Vector { component, .. } => Ok(u64::from(component.bytes())),
             Kind::Array { stride, .. } | Kind::RuntimeArray { stride, .. } => Ok(stride),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} has no parts to count"))),
+            _ => Err(Refusal::new(rule::UNIVERSAL, format!("%{ty} has no parts to count"))),
         }
     }
 
-    /// Declares a type, whose parts are already declared. `constant` returns the value of one.
+    /// Declares a type. All parts of a type are declared before it, except through pointers, so there are no cycles. `constant` returns
+    /// the value of one.
     pub(super) fn declare(
         &mut self,
         module: &Module,
         inst: &Instruction<'_>,
         constant: impl Fn(u32) -> Result<u32>,
     ) -> Result<()> {
-        let Some(ty) = module.get_type(inst.id) else { return Ok(()) };
-        let layout = match ty {
-            Type::Bool => scalar(Scalar::Bool),
-            Type::Int { bits } => scalar(Scalar::Int(*bits)),
-            Type::Float { bits } => scalar(Scalar::Float(*bits)),
-            Type::Pointer { class, .. } => scalar(Scalar::Pointer(*class)),
-            &Type::Vector { component, count } => {
-                let (component, _) = self.vector(component)?;
+        let physical = StorageClass::PhysicalStorageBuffer;
+        let layout = match inst.op {
+            Op::TypeBool => scalar(Scalar::Bool),
+            Op::TypeInt => match inst.operand(0)? {
+                bits @ (8 | 16 | 32 | 64) => scalar(Scalar::Int(bits as u8)),
+                bits => return Err(inst.refuse(rule::UNIVERSAL, format!("an integer of {bits} bits"))),
+            },
+            Op::TypeFloat => match *inst.operands {
+                [bits @ (16 | 32 | 64)] => scalar(Scalar::Float(bits as u8)),
+                _ => return Err(inst.refuse(rule::UNIVERSAL, "a float of another format")),
+            },
+            Op::TypePointer => match StorageClass::from_u32(inst.operand(0)?) {
+                Some(class) => scalar(Scalar::Pointer(class)),
+                None => return Err(inst.refuse(rule::UNIVERSAL, "an unknown storage class")),
+            },
+            Op::TypeForwardPointer => {
+                if inst.operand(1)? != physical as u32 {
+                    let message = "only pointers to physical storage buffers can be forward-declared";
+                    return Err(inst.refuse("VUID-StandaloneSpirv-OpTypeForwardPointer-04711", message));
+                }
+                self.ahead.insert(inst.operand(0)?);
+                return Ok(());
+            }
+            Op::TypeVector => {
+                let (component, count) = (self.vector(inst.operand(0)?)?, inst.operand(1)?);
+                let (component @ (Scalar::Bool | Scalar::Int(_) | Scalar::Float(_)), 1, 2..=4) =
+                    (component.0, component.1, count)
+                else {
+                    return Err(inst.refuse(rule::UNIVERSAL, "a vector has 2 to 4 scalar components"));
+                };
                 let bytes = u64::from(component.bytes());
                 Layout {
                     kind: Kind::Vector { component, count },
@@ -190,54 +207,72 @@ impl Layouts {
                     bytes: bytes * u64::from(count),
                     align: bytes * u64::from(count.next_power_of_two()),
                     scalar_align: bytes,
+                    depth: 1,
                 }
             }
-            &Type::Array { element, length: count } => {
-                let length = constant(count)?;
+            Op::TypeArray => {
+                let (element, length) = (inst.operand(0)?, constant(inst.operand(1)?)?);
                 inst.refuse_if(length == 0, "an array has at least one element")?;
-                let part = self.get(element)?;
+                let part = self.part(inst, element)?;
                 let stride = stride(module, inst, part)?;
                 Layout {
                     kind: Kind::Array { element, length, stride },
                     cells: times(part.cells, length),
                     bytes: stride.saturating_mul(u64::from(length) - 1).saturating_add(part.bytes),
-                    align: part.align,
-                    scalar_align: part.scalar_align,
+                    depth: part.depth + 1,
+                    ..*part
                 }
             }
-            &Type::RuntimeArray { element } => {
-                let part = self.get(element)?;
-                let stride = stride(module, inst, part)?;
-                let (align, scalar_align) = (part.align, part.scalar_align);
-                Layout { kind: Kind::RuntimeArray { element, stride }, cells: None, bytes: 0, align, scalar_align }
+            Op::TypeRuntimeArray => {
+                let element = inst.operand(0)?;
+                let part = self.part(inst, element)?;
+                let kind = Kind::RuntimeArray { element, stride: stride(module, inst, part)? };
+                Layout { kind, cells: None, bytes: 0, depth: part.depth + 1, ..*part }
             }
-            &Type::CooperativeMatrix { element, parameters: [scope, rows, columns, place] } => {
-                let [scope, rows, columns, place] =
-                    [constant(scope)?, constant(rows)?, constant(columns)?, constant(place)?];
+            Op::TypeCooperativeMatrixKHR => {
+                let element = inst.operand(0)?;
+                let parameter = |index| constant(inst.operand(index)?);
+                let (scope, rows, columns, place) = (parameter(1)?, parameter(2)?, parameter(3)?, parameter(4)?);
                 if scope != Scope::Subgroup as u32 || !(1..=256).contains(&rows) || !(1..=256).contains(&columns) {
                     return Err(inst.refuse(rule::UNSUPPORTED, "a cooperative matrix of this size or scope"));
                 }
                 let length = rows * columns / SUBGROUP;
                 let kind = Kind::CooperativeMatrix { element, length, rows, columns, place };
-                Layout { kind, cells: times(self.get(element)?.cells, length), bytes: 0, align: 1, scalar_align: 1 }
+                let part = self.part(inst, element)?;
+                Layout { cells: times(part.cells, length), depth: part.depth + 1, ..without_values(kind) }
             }
-            Type::Struct { members } => self.record(module, inst, members)?,
-            Type::Void | Type::Function { .. } | Type::Opaque => {
-                Layout { kind: Kind::Other, cells: None, bytes: 0, align: 1, scalar_align: 1 }
+            Op::TypeStruct => self.record(module, inst)?,
+            Op::TypeVoid | Op::TypeFunction => without_values(Kind::Other),
+            Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => {
+                without_values(Kind::Other)
             }
+            _ => return Err(inst.refuse(rule::UNSUPPORTED, "a type for other kinds of shaders")),
         };
-        self.0.insert(inst.id, layout);
+        let is_pointer = matches!(layout.kind, Kind::Scalar(Scalar::Pointer(class)) if class == physical);
+        let wrong = self.ahead.contains(&inst.id) && !is_pointer;
+        inst.refuse_if(wrong, "was forward-declared as a pointer to a physical storage buffer")?;
+        if layout.depth > DEPTH_LIMIT {
+            return Err(inst.refuse(rule::LIMITS, format!("types nest more than {DEPTH_LIMIT} deep")));
+        }
+        self.types.insert(inst.id, layout);
         Ok(())
     }
 
-    fn record(&self, module: &Module, inst: &Instruction<'_>, types: &[u32]) -> Result<Layout> {
-        let mut members = Vec::with_capacity(types.len());
+    /// The layout of a type that is part of another one.
+    fn part(&self, inst: &Instruction<'_>, ty: u32) -> Result<&Layout> {
+        let layout = self.get(ty)?;
+        inst.refuse_if(matches!(layout.kind, Kind::Other), format_args!("%{ty} can't be part of another type"))?;
+        Ok(layout)
+    }
+
+    fn record(&self, module: &Module, inst: &Instruction<'_>) -> Result<Layout> {
+        let mut members = Vec::with_capacity(inst.operands.len());
         let (mut cells, mut bytes, mut align, mut scalar_align) = (Some(0u32), 0u64, 1u64, 1u64);
-        let mut explicit = false;
-        for (number, &ty) in (0..).zip(types) {
+        let (mut explicit, mut depth) = (false, 0);
+        let ahead = scalar(Scalar::Pointer(StorageClass::PhysicalStorageBuffer));
+        for (number, &ty) in (0..).zip(inst.operands) {
             // A forward-declared pointer may be declared later.
-            let ahead = scalar(Scalar::Pointer(StorageClass::PhysicalStorageBuffer));
-            let part = self.0.get(&ty).unwrap_or(&ahead);
+            let part = if self.ahead.contains(&ty) { &ahead } else { self.part(inst, ty)? };
             let offset = match module.member_decoration(inst.id, number, Decoration::Offset) {
                 Some(offset) => {
                     explicit = true;
@@ -254,17 +289,22 @@ impl Layouts {
             bytes = bytes.max(offset.saturating_add(part.bytes));
             align = align.max(part.align);
             scalar_align = scalar_align.max(part.scalar_align);
+            depth = depth.max(part.depth + 1);
         }
         if !explicit {
             bytes = bytes.checked_next_multiple_of(align).unwrap_or(u64::MAX);
         }
-        Ok(Layout { kind: Kind::Struct(members.into()), cells, bytes, align, scalar_align })
+        Ok(Layout { kind: Kind::Struct(members.into()), cells, bytes, align, scalar_align, depth })
     }
 }
 
 fn scalar(scalar: Scalar) -> Layout {
     let bytes = u64::from(scalar.bytes());
-    Layout { kind: Kind::Scalar(scalar), cells: Some(1), bytes, align: bytes, scalar_align: bytes }
+    Layout { kind: Kind::Scalar(scalar), cells: Some(1), bytes, align: bytes, scalar_align: bytes, depth: 0 }
+}
+
+fn without_values(kind: Kind) -> Layout {
+    Layout { kind, cells: None, bytes: 0, align: 1, scalar_align: 1, depth: 0 }
 }
 
 fn limited(cells: u64) -> Option<u32> {

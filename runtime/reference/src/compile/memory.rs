@@ -2,10 +2,11 @@
 
 use rspirv::spirv::{Decoration, MemoryAccess as Operands, Op, StorageClass};
 
+use super::Result;
 use super::compiler::{Compiler, PointerFacts, Value};
 use super::layout::{Kind, Member, Scalar};
-use super::{Result, refuse};
-use crate::code::{Binary, BuiltIn, Class, Convert, Inst, MemoryAccess, Scope, Slot};
+use crate::code::{Binary, BuiltIn, Class, Conversion, Inst, MemoryAccess, Scope, Slot};
+use crate::finding::Refusal;
 use crate::module::{Instruction, rule};
 
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +17,6 @@ pub(super) struct Pointer {
     /// The type that it points to.
     pub(super) pointee: u32,
     pub(super) facts: PointerFacts,
-}
-
-struct MemoryOperands {
-    access: MemoryAccess,
-    align: Option<u32>,
 }
 
 /// The class of a storage class, if it is memory.
@@ -197,14 +193,14 @@ impl Compiler<'_> {
         self.result(inst, cells)
     }
 
-    /// Reads memory operands, from an operand on. Scopes follow in the order of the bits.
+    /// Reads memory operands, from an operand on: the number of the access, and its alignment. Scopes follow in the order of the bits.
     fn memory_operands(
         &mut self,
         inst: &Instruction<'_>,
         first: usize,
         pointer: &Pointer,
         write: bool,
-    ) -> Result<MemoryOperands> {
+    ) -> Result<(u16, u32)> {
         let bits = inst.operands.get(first).copied().unwrap_or(0);
         let mask = Operands::from_bits(bits)
             .ok_or_else(|| inst.refuse(rule::INSTRUCTION, format!("unknown memory operands {bits:#x}")))?;
@@ -230,11 +226,11 @@ impl Compiler<'_> {
             volatile: plain.volatile || mask.contains(Operands::VOLATILE),
             ..plain
         };
-        Ok(MemoryOperands { access, align })
+        Ok((self.access_number(access)?, self.alignment(inst, pointer, align)?))
     }
 
     /// The access of an instruction without memory operands.
-    pub(super) fn plain_access(&self, pointer: &Pointer) -> MemoryAccess {
+    fn plain_access(&self, pointer: &Pointer) -> MemoryAccess {
         let glsl = !self.module.has_vulkan_memory_model();
         let coherent = glsl && pointer.facts.coherent;
         // In the GLSL model, workgroup variables are implicitly coherent.
@@ -243,13 +239,13 @@ impl Compiler<'_> {
     }
 
     /// The alignment that an access promises.
-    fn alignment(&self, inst: &Instruction<'_>, pointer: &Pointer, operands: &MemoryOperands) -> Result<u32> {
+    fn alignment(&self, inst: &Instruction<'_>, pointer: &Pointer, align: Option<u32>) -> Result<u32> {
         // Scalars have at most 8 bytes.
         let scalars = self.layouts.get(pointer.pointee)?.scalar_align as u32;
         if pointer.storage != StorageClass::PhysicalStorageBuffer {
             return Ok(scalars);
         }
-        match operands.align {
+        match align {
             Some(align) if align.is_power_of_two() && align >= scalars => Ok(align),
             Some(align) => {
                 Err(inst.refuse("VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314", format!("Aligned {align}")))
@@ -265,16 +261,8 @@ impl Compiler<'_> {
         }
         let pointer = self.pointer(inst, id)?;
         inst.refuse_if(pointer.pointee != inst.ty, "loads another type than its pointer points to")?;
-        let operands = self.memory_operands(inst, 1, &pointer, false)?;
-        let align = self.alignment(inst, &pointer, &operands)?;
-        let first = self.load_cells(&pointer, operands.access, align)?;
-        self.result_at(inst, first)
-    }
-
-    /// Loads a value into new registers.
-    fn load_cells(&mut self, pointer: &Pointer, access: MemoryAccess, align: u32) -> Result<Slot> {
+        let (how, align) = self.memory_operands(inst, 1, &pointer, false)?;
         let leaves = self.layouts.leaves(pointer.pointee)?;
-        let how = self.access_number(access)?;
         let class = pointer.class;
         let first = self.emit.fresh(leaves.len() as u32)?;
         self.access(class, pointer.slot, &leaves, align, false)?;
@@ -284,10 +272,10 @@ impl Compiler<'_> {
             self.emit.emit(Inst::Load { class, bytes: scalar.bytes(), how, d: target, pointer, offset })?;
             if scalar == Scalar::Bool {
                 // Uninitialized memory may hold anything, but registers of booleans must be 0 or 1.
-                self.emit.emit(Inst::Convert { op: Convert::UToU, from: 32, to: 1, d, a: target })?;
+                self.emit.emit(Inst::Convert { op: Conversion::UConvert, from: 32, to: 1, d, a: target })?;
             }
         }
-        Ok(first)
+        self.result_at(inst, first)
     }
 
     /// Emits the check of an access to the scalars of a value.
@@ -301,9 +289,7 @@ impl Compiler<'_> {
         let pointer = self.writable(inst, inst.operand(0)?)?;
         let value = inst.operand(1)?;
         inst.refuse_if(self.type_of(value)? != pointer.pointee, "stores another type than its pointer points to")?;
-        let operands = self.memory_operands(inst, 2, &pointer, true)?;
-        let align = self.alignment(inst, &pointer, &operands)?;
-        let how = self.access_number(operands.access)?;
+        let (how, align) = self.memory_operands(inst, 2, &pointer, true)?;
         let cells = self.cells(value)?;
         self.store_cells(pointer.class, pointer.slot, pointer.pointee, &cells, how, align)
     }
@@ -358,5 +344,5 @@ impl Compiler<'_> {
 
 /// A size that has to fit into 32 bits.
 fn small(bytes: u64) -> Result<u32> {
-    u32::try_from(bytes).map_err(|_| refuse(rule::OFFSETS, format!("an access of {bytes} bytes")))
+    u32::try_from(bytes).map_err(|_| Refusal::new(rule::OFFSETS, format!("an access of {bytes} bytes")))
 }

@@ -37,7 +37,7 @@ pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)
     let compute = ExecutionModel::GLCompute as u32;
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == compute);
     let point = found.ok_or_else(|| {
-        refuse("VUID-VkPipelineShaderStageCreateInfo-pName-00707", format!("no compute entry point `{entry}`"))
+        Refusal::new("VUID-VkPipelineShaderStageCreateInfo-pName-00707", format!("no compute entry point `{entry}`"))
     })?;
     let mut compiler = Compiler::new(module, target);
     compiler.globals(specialization)?;
@@ -51,7 +51,3 @@ pub(crate) fn compile(module: &Module, entry: &str, specialization: &[(u32, u64)
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
-
-fn refuse(rule: &str, message: impl Into<String>) -> Refusal {
-    Refusal { rule: rule.into(), message: message.into() }
-}

@@ -2,10 +2,12 @@
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, FPFastMathMode};
 
+use super::Result;
 use super::compiler::Compiler;
-use super::{Result, refuse};
+use super::layout::Scalar;
 use crate::code::FloatControl;
-use crate::module::{EntryPoint, Mode, Type, rule};
+use crate::finding::Refusal;
+use crate::module::{EntryPoint, Mode, rule};
 
 impl Compiler<'_> {
     /// Applies the execution modes of an entry point.
@@ -13,7 +15,7 @@ impl Compiler<'_> {
         let mut size = None;
         for mode in &entry.modes {
             match ExecutionMode::from_u32(mode.mode) {
-                Some(ExecutionMode::LocalSize | ExecutionMode::LocalSizeId) => size = Some(self.local_size(mode)?),
+                Some(ExecutionMode::LocalSize) => size = Some(local_size(mode)?),
                 Some(ExecutionMode::MaximallyReconvergesKHR) => self.code.convergence.maximal = true,
                 Some(ExecutionMode::SubgroupUniformControlFlowKHR) => self.code.convergence.subgroup_uniform = true,
                 Some(ExecutionMode::DenormPreserve) => self.float_control(mode)?.denormals_kept = true,
@@ -22,14 +24,14 @@ impl Compiler<'_> {
                 Some(ExecutionMode::FPFastMathDefault) => self.fast_math(mode)?,
                 _ => {
                     let message = format!("execution mode {} at word {}", mode.mode, mode.word);
-                    return Err(refuse(rule::UNSUPPORTED, message));
+                    return Err(Refusal::new(rule::UNSUPPORTED, message));
                 }
             }
         }
         let size = self.size_constant()?.or(size);
         let Some(size) = size else {
             let message = format!("`{}` does not declare its workgroup size", entry.name);
-            return Err(refuse("VUID-StandaloneSpirv-LocalSize-06426", message));
+            return Err(Refusal::new("VUID-StandaloneSpirv-LocalSize-06426", message));
         };
         self.code.workgroup_size = size;
         Ok(())
@@ -40,42 +42,29 @@ impl Compiler<'_> {
         let size = self.code.workgroup_size;
         let limits = &self.target.limits;
         if size.contains(&0) {
-            return Err(refuse(rule::UNIVERSAL, format!("a workgroup of {size:?} has no invocations")));
+            return Err(Refusal::new(rule::UNIVERSAL, format!("a workgroup of {size:?} has no invocations")));
         }
         if size.iter().zip(&limits.max_compute_work_group_size).any(|(size, limit)| size > limit) {
             let limit = limits.max_compute_work_group_size;
-            return Err(refuse("maxComputeWorkGroupSize", format!("a workgroup of {size:?}, the limit is {limit:?}")));
+            return Err(Refusal::new(
+                "maxComputeWorkGroupSize",
+                format!("a workgroup of {size:?}, the limit is {limit:?}"),
+            ));
         }
         let limit = limits.max_compute_work_group_invocations;
         let all = size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
         if all.is_none_or(|all| all > limit) {
             let message = format!("a workgroup of {size:?}, the limit is {limit} invocations");
-            return Err(refuse("maxComputeWorkGroupInvocations", message));
+            return Err(Refusal::new("maxComputeWorkGroupInvocations", message));
         }
         Ok(())
-    }
-
-    fn local_size(&mut self, mode: &Mode) -> Result<[u32; 3]> {
-        let &[x, y, z] = mode.operands.as_slice() else {
-            return Err(refuse(rule::INSTRUCTION, format!("the local size at word {} has not 3 sizes", mode.word)));
-        };
-        if !mode.ids {
-            return Ok([x, y, z]);
-        }
-        Ok([self.constant_size(x)?, self.constant_size(y)?, self.constant_size(z)?])
-    }
-
-    fn constant_size(&mut self, id: u32) -> Result<u32> {
-        let slot = self.scalar(id)?;
-        let bits = self.emit.constant_bits(slot).and_then(|bits| u32::try_from(bits).ok());
-        bits.ok_or_else(|| refuse(rule::UNIVERSAL, format!("%{id} is not a constant that can be a size")))
     }
 
     /// The constant that is decorated as the workgroup size. It overrides execution modes.
     fn size_constant(&mut self) -> Result<Option<[u32; 3]>> {
         let module = self.module;
         let decorated = |id| module.decoration(id, Decoration::BuiltIn) == Some(BuiltIn::WorkgroupSize as u32);
-        let mut globals = module.globals.iter().map(|&index| module.instruction(index));
+        let mut globals = module.globals.iter().map(|&index| module.instructions.get(index));
         let Some(inst) = globals.find(|inst| inst.op != rspirv::spirv::Op::Variable && decorated(inst.id)) else {
             return Ok(None);
         };
@@ -88,17 +77,18 @@ impl Compiler<'_> {
     /// `FPFastMathDefault`: everything that it doesn't permit is preserved. Freedoms of single instructions are not
     /// used.
     fn fast_math(&mut self, mode: &Mode) -> Result<()> {
-        let wrong =
-            || refuse(rule::INSTRUCTION, format!("FPFastMathDefault at word {}: no float, or no constant", mode.word));
-        let &[ty, flags] = mode.operands.as_slice() else { return Err(wrong()) };
-        let width = match self.module.get_type(ty) {
-            Some(Type::Float { bits }) if mode.ids => u32::from(*bits),
-            _ => return Err(wrong()),
+        let wrong = || {
+            Refusal::new(
+                rule::INSTRUCTION,
+                format!("FPFastMathDefault at word {}: no float, or no constant", mode.word),
+            )
         };
+        let &[ty, flags] = mode.operands.as_slice() else { return Err(wrong()) };
+        let (Ok((Scalar::Float(width), 1)), true) = (self.layouts.vector(ty), mode.ids) else { return Err(wrong()) };
         let slot = self.scalar(flags)?;
         let flags = self.emit.constant_bits(slot).ok_or_else(wrong)?;
         let allowed = FPFastMathMode::NOT_NAN | FPFastMathMode::NOT_INF | FPFastMathMode::NSZ;
-        let control = self.control(mode, width)?;
+        let control = self.control(mode, width.into())?;
         control.signed_zero_inf_nan |= flags & u64::from(allowed.bits()) == 0;
         Ok(())
     }
@@ -108,7 +98,12 @@ impl Compiler<'_> {
             16 => 0,
             32 => 1,
             64 => 2,
-            _ => return Err(refuse(rule::INSTRUCTION, format!("the float control at word {}: no width", mode.word))),
+            _ => {
+                return Err(Refusal::new(
+                    rule::INSTRUCTION,
+                    format!("the float control at word {}: no width", mode.word),
+                ));
+            }
         };
         Ok(&mut self.code.floats.0[index])
     }
@@ -116,4 +111,9 @@ impl Compiler<'_> {
     fn float_control(&mut self, mode: &Mode) -> Result<&mut FloatControl> {
         self.control(mode, mode.operands.first().copied().unwrap_or(0))
     }
+}
+
+fn local_size(mode: &Mode) -> Result<[u32; 3]> {
+    let size = <[u32; 3]>::try_from(mode.operands.as_slice());
+    size.map_err(|_| Refusal::new(rule::INSTRUCTION, format!("the local size at word {} has not 3 sizes", mode.word)))
 }

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use rspirv::spirv::{BuiltIn, Decoration, Op, StorageClass};
 
+use super::Result;
 use super::compiler::{Compiler, Initial, Value};
 use super::emit::Label;
 use super::layout::Kind;
-use super::{Result, refuse};
 use crate::code::{Block, Class, Inst, MemoryAccess, Slot, Variable};
-use crate::module::{Instruction, Type, rule};
+use crate::finding::Refusal;
+use crate::module::{Instruction, rule};
 
 /// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;
@@ -19,7 +20,7 @@ impl Compiler<'_> {
     pub(super) fn global_value(&mut self, id: u32) -> Result<Value> {
         let inst = self.definition(id)?;
         let global =
-            self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instruction(at).word).is_ok();
+            self.module.globals.binary_search_by_key(&inst.word, |&at| self.module.instructions.get(at).word).is_ok();
         let value = match inst.op {
             Op::Variable if global => self.variable(&inst)?,
             _ => return Err(inst.refuse(rule::UNIVERSAL, format!("%{id} is used before it is defined"))),
@@ -30,9 +31,10 @@ impl Compiler<'_> {
 
     /// The storage class and pointee of a pointer type.
     pub(super) fn pointer_type(&self, ty: u32) -> Result<(StorageClass, u32)> {
-        match self.module.get_type(ty) {
-            Some(&Type::Pointer { class, pointee }) => Ok((class, pointee)),
-            _ => Err(refuse(rule::UNIVERSAL, format!("%{ty} is not a pointer type"))),
+        let pointer = self.module.instructions.definition(ty).filter(|inst| inst.op == Op::TypePointer);
+        match pointer.map(|inst| inst.operands) {
+            Some(&[class, pointee]) => Ok((StorageClass::from_u32(class).unwrap_or(StorageClass::Generic), pointee)),
+            _ => Err(Refusal::new(rule::UNIVERSAL, format!("%{ty} is not a pointer type"))),
         }
     }
 
@@ -53,7 +55,7 @@ impl Compiler<'_> {
                 pointer
             }
             StorageClass::Workgroup => {
-                let offset = self.workgroup_variable(inst, ty, initial)?;
+                let offset = self.workgroup_variable(inst, ty)?;
                 self.emit.constant(u64::from(offset))
             }
             StorageClass::PushConstant => {
@@ -122,16 +124,11 @@ impl Compiler<'_> {
     }
 
     /// Allocates in the workgroup's memory. Blocks with an explicit layout all begin at 0.
-    fn workgroup_variable(&mut self, inst: &Instruction<'_>, ty: u32, initial: Option<u32>) -> Result<u32> {
+    fn workgroup_variable(&mut self, inst: &Instruction<'_>, ty: u32) -> Result<u32> {
         let bytes = self.sized(inst, ty)?;
-        let zeroed = match initial {
-            Some(initial) if self.definition(initial)?.op == Op::ConstantNull => 1,
-            Some(_) => {
-                let rule = "VUID-StandaloneSpirv-OpVariable-04734";
-                return Err(inst.refuse(rule, "has an initializer other than null"));
-            }
-            None => 0,
-        };
+        if inst.operands.len() > 1 {
+            return Err(inst.refuse(rule::UNSUPPORTED, "has an initializer"));
+        }
         let aliased = self.module.decoration(inst.id, Decoration::Aliased).is_some();
         let block = self.module.decoration(ty, Decoration::Block).is_some();
         let shared = &mut self.shared;
@@ -144,8 +141,6 @@ impl Compiler<'_> {
             let message = "is a block in workgroup memory beside others, not all of which are aliased blocks";
             return Err(inst.refuse("SPV_KHR_workgroup_memory_explicit_layout", message));
         }
-        shared.count += 1;
-        shared.zeroed += zeroed;
         let before = u64::from(self.code.workgroup_bytes);
         let offset = if block { 0 } else { before.next_multiple_of(16) };
         let end = offset.saturating_add(bytes).max(before);
@@ -157,7 +152,6 @@ impl Compiler<'_> {
         // No overflow: the limit has 32 bits.
         self.code.workgroup_bytes = end as u32;
         self.note_variable(inst, Class::Workgroup, offset as u32, bytes as u32);
-        self.code.workgroup_zeroed = self.shared.zeroed == self.shared.count;
         Ok(offset as u32)
     }
 
@@ -207,7 +201,7 @@ impl Compiler<'_> {
             self.code.accesses.push(access);
             self.code.accesses.len() - 1
         });
-        u16::try_from(number).map_err(|_| refuse(rule::UNSUPPORTED, "too many kinds of accesses"))
+        u16::try_from(number).map_err(|_| Refusal::new(rule::UNSUPPORTED, "too many kinds of accesses"))
     }
 }
 

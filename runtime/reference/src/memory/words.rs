@@ -130,10 +130,7 @@ impl Words {
 
     /// Copies bytes out; `None` if out of range.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Option<()> {
-        if !self.contains(offset, bytes.len() as u64) {
-            return None;
-        }
-        for (at, chunk) in words_of(offset, bytes.len()) {
+        for (at, chunk) in self.words_of(offset, bytes.len())? {
             let value = self.load(offset + at as u64, chunk as u8)?;
             bytes[at..at + chunk].copy_from_slice(&value.to_le_bytes()[..chunk]);
         }
@@ -142,10 +139,7 @@ impl Words {
 
     /// Copies bytes in; `None` if out of range.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Option<()> {
-        if !self.contains(offset, bytes.len() as u64) {
-            return None;
-        }
-        for (at, chunk) in words_of(offset, bytes.len()) {
+        for (at, chunk) in self.words_of(offset, bytes.len())? {
             let mut value = [0; 8];
             value[..chunk].copy_from_slice(&bytes[at..at + chunk]);
             self.store(offset + at as u64, chunk as u8, u64::from_le_bytes(value))?;
@@ -155,28 +149,26 @@ impl Words {
 
     /// Fills `count` bytes; `None` if out of range.
     pub fn fill(&self, offset: u64, count: u64, byte: u8) -> Option<()> {
-        if !self.contains(offset, count) {
-            return None;
-        }
         let value = u64::from_le_bytes([byte; 8]);
-        for (at, chunk) in words_of(offset, usize::try_from(count).ok()?) {
+        for (at, chunk) in self.words_of(offset, usize::try_from(count).ok()?)? {
             self.store(offset + at as u64, chunk as u8, value)?;
         }
         Some(())
     }
-}
 
-/// Splits `count` bytes from `offset` on into runs of at most 4, aligned except for the first and the last: each with
-/// its position after `offset`, and its length.
-fn words_of(offset: u64, count: usize) -> impl Iterator<Item = (usize, usize)> {
-    let head = (offset.wrapping_neg() % 4) as usize;
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let chunk = (if at == 0 && head > 0 { head } else { 4 }).min(count - at);
-        let begin = at;
-        at += chunk;
-        (chunk > 0).then_some((begin, chunk))
-    })
+    /// Splits `count` bytes from `offset` on into runs of at most 4, aligned except for the first and the last: each
+    /// with its position after `offset`, and its length. `None` if out of range.
+    fn words_of(&self, offset: u64, count: usize) -> Option<impl Iterator<Item = (usize, usize)> + use<>> {
+        let head = (offset.wrapping_neg() % 4) as usize;
+        let mut at = 0;
+        let next = move || {
+            let chunk = (if at == 0 && head > 0 { head } else { 4 }).min(count - at);
+            let begin = at;
+            at += chunk;
+            (chunk > 0).then_some((begin, chunk))
+        };
+        self.contains(offset, count as u64).then(|| std::iter::from_fn(next))
+    }
 }
 
 /// Sets the bits of a word selected by `mask`. Returns whether they changed.

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 
 use super::instruction::{Instruction, Instructions};
 use super::rule;
-use super::types::{Type, Types};
 use crate::finding::Refusal;
 
 #[derive(Debug)]
@@ -60,14 +59,14 @@ impl Terminator {
 }
 
 /// Reads the functions, from an instruction to the end of the module.
-pub(super) fn read(all: &Instructions, types: &Types, mut index: usize) -> Result<Vec<Function>, Refusal> {
+pub(super) fn read(all: &Instructions, mut index: usize) -> Result<Vec<Function>, Refusal> {
     let mut functions = Vec::new();
     while index < all.len() {
         let inst = all.get(index);
         if inst.op == Op::Function {
             let end = (index..all.len()).find(|&at| all.get(at).op == Op::FunctionEnd);
             let end = end.ok_or_else(|| inst.refuse(rule::LAYOUT, "has no OpFunctionEnd"))?;
-            functions.push(function(all, types, index, end)?);
+            functions.push(function(all, index, end)?);
             index = end;
         } else if !is_line(inst.op) {
             return Err(inst.refuse(rule::LAYOUT, "is between functions"));
@@ -83,12 +82,12 @@ pub(crate) fn is_line(op: Op) -> bool {
     matches!(op, Op::Line | Op::NoLine | Op::Nop)
 }
 
-fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Result<Function, Refusal> {
+fn function(all: &Instructions, start: usize, end: usize) -> Result<Function, Refusal> {
     let head = all.get(start);
-    let ty = types.get(head.operand(1)?);
-    let Some(Type::Function { result, parameters: expected }) = ty else {
+    let Some(ty) = all.definition(head.operand(1)?).filter(|ty| ty.op == Op::TypeFunction) else {
         return Err(head.refuse(rule::UNIVERSAL, "has no function type"));
     };
+    let result = ty.operand(0)?;
     let mut index = start + 1;
     let mut parameters = Vec::new();
     while index < end {
@@ -100,7 +99,7 @@ fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Resu
         }
         index += 1;
     }
-    let wrong = *result != head.ty || !parameters.iter().map(|parameter| &parameter.1).eq(expected.iter());
+    let wrong = result != head.ty || !parameters.iter().map(|parameter| &parameter.1).eq(ty.rest(1));
     head.refuse_if(wrong, "differs from its function type")?;
     let starts: Vec<usize> = (index..end).filter(|&at| all.get(at).op == Op::Label).collect();
     match starts.first() {
@@ -113,7 +112,7 @@ fn function(all: &Instructions, types: &Types, start: usize, end: usize) -> Resu
     let labels: FxHashMap<u32, usize> = starts.iter().enumerate().map(|(at, &start)| (all.get(start).id, at)).collect();
     let ends = starts[1..].iter().copied().chain([end]);
     let blocks = starts.iter().zip(ends).map(|(&start, end)| block(all, &labels, start, end));
-    Ok(Function { id: head.id, result: *result, parameters, blocks: blocks.collect::<Result<_, _>>()? })
+    Ok(Function { id: head.id, result, parameters, blocks: blocks.collect::<Result<_, _>>()? })
 }
 
 fn block(all: &Instructions, labels: &FxHashMap<u32, usize>, start: usize, end: usize) -> Result<Block, Refusal> {
@@ -172,8 +171,6 @@ fn no_recursion(all: &Instructions, functions: &[Function]) -> Result<(), Refusa
             }
         }
     }
-    toposort(&calls, None).map(drop).map_err(|_| Refusal {
-        rule: "VUID-StandaloneSpirv-None-04634".into(),
-        message: "the static function-call graph of an entry point has a cycle: a function calls itself".into(),
-    })
+    let message = "the static function-call graph of an entry point has a cycle: a function calls itself";
+    toposort(&calls, None).map(drop).map_err(|_| Refusal::new("VUID-StandaloneSpirv-None-04634", message))
 }

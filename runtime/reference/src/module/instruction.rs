@@ -111,7 +111,7 @@ impl Instructions {
     /// Splits a module into instructions. Checks that ids are nonzero, below the bound and defined once, and that every
     /// operation is known.
     pub fn split(words: &[u32]) -> Result<Self, Refusal> {
-        let refuse = |message: String| Refusal { rule: rule::PHYSICAL.into(), message };
+        let refuse = |message: String| Refusal::new(rule::PHYSICAL, message);
         let Some([magic, version, _generator, bound, _schema]) = words.get(..HEADER_WORDS) else {
             return Err(refuse(format!("{} words are too few for a header", words.len())));
         };
@@ -122,14 +122,10 @@ impl Instructions {
             return Err(refuse(format!("{} words are too many", words.len())));
         }
         if *bound > ID_LIMIT + 1 {
-            return Err(Refusal { rule: rule::LIMITS.into(), message: format!("the bound of ids is {bound}") });
+            return Err(Refusal::new(rule::LIMITS, format!("the bound of ids is {bound}")));
         }
-        let mut result = Self {
-            words: words.to_vec(),
-            records: Vec::new(),
-            version: Version(version >> 16 & 0xff, version >> 8 & 0xff),
-            definitions: Vec::new(),
-        };
+        let version = Version(version >> 16 & 0xff, version >> 8 & 0xff);
+        let mut result = Self { words: words.to_vec(), records: Vec::new(), version, definitions: Vec::new() };
         let mut word = HEADER_WORDS;
         while let Some(&head) = words.get(word) {
             let count = (head >> 16) as usize;
@@ -152,27 +148,24 @@ impl Instructions {
         let first = word + 1 + usize::from(has_type) + usize::from(has_id);
         let end = word + count;
         if first > end {
-            let message = format!("Op{op:?} at word {word} lacks an operand");
-            return Err(Refusal { rule: rule::INSTRUCTION.into(), message });
+            return Err(Refusal::new(rule::INSTRUCTION, format!("Op{op:?} at word {word} lacks an operand")));
         }
         let ty = if has_type { self.words[word + 1] } else { 0 };
         let id = if has_id { self.words[first - 1] } else { 0 };
         // `WORD_LIMIT` keeps these below 2^32.
         let record = Record { op, ty, id, word: word as u32, first: first as u32, end: end as u32 };
+        let number = self.records.len();
         self.records.push(record);
-        if (has_id && (id == 0 || id >= bound)) || (has_type && ty == 0) {
-            return Err(self.get(self.records.len() - 1).refuse(rule::UNIVERSAL, "an id is 0 or beyond the bound"));
-        }
+        let wrong = has_id && (id == 0 || id >= bound) || has_type && ty == 0;
+        self.get(number).refuse_if(wrong, "an id is 0 or beyond the bound")?;
         if has_id {
             let index = id as usize;
             if self.definitions.len() <= index {
                 self.definitions.resize(index + 1, None);
             }
-            if self.definitions[index].is_some() {
-                let message = format!("%{id} is defined already");
-                return Err(self.get(self.records.len() - 1).refuse(rule::UNIVERSAL, message));
-            }
-            self.definitions[index] = Some(self.records.len() as u32 - 1);
+            let defined = self.definitions[index].is_some();
+            self.get(number).refuse_if(defined, format_args!("%{id} is defined already"))?;
+            self.definitions[index] = Some(number as u32);
         }
         Ok(())
     }
@@ -192,13 +185,8 @@ impl Instructions {
     }
 
     pub fn definition(&self, id: u32) -> Option<Instruction<'_>> {
-        self.definition_index(id).map(|index| self.get(index))
-    }
-
-    /// The index of the instruction that defines an id.
-    pub fn definition_index(&self, id: u32) -> Option<usize> {
         let index = (*self.definitions.get(id as usize)?)?;
-        Some(index as usize)
+        Some(self.get(index as usize))
     }
 
     /// The instruction that begins at a word.

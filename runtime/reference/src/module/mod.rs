@@ -5,19 +5,15 @@
 mod disassemble;
 pub(crate) mod function;
 mod instruction;
-mod types;
 
-use ptx2spv_target::Version;
 use rspirv::spirv::{Decoration, Op};
 use rustc_hash::FxHashMap;
 
 pub(crate) use function::{Block, Function, Merge, Terminator};
 pub(crate) use instruction::Instruction;
-pub(crate) use types::Type;
 
 use crate::finding::Refusal;
 use instruction::Instructions;
-use types::Types;
 
 /// Rules for refusals that no valid usage identifier of Vulkan covers.
 pub(crate) mod rule {
@@ -68,8 +64,7 @@ pub(crate) struct Mode {
 
 #[derive(Debug)]
 pub(crate) struct Module {
-    instructions: Instructions,
-    types: Types,
+    pub instructions: Instructions,
     decorations: FxHashMap<u32, Vec<Decorated>>,
     names: FxHashMap<u32, String>,
     strings: FxHashMap<u32, String>,
@@ -94,7 +89,6 @@ impl Module {
     pub fn parse(words: &[u32]) -> Result<Self, Refusal> {
         let mut module = Module {
             instructions: Instructions::split(words)?,
-            types: Types::default(),
             decorations: FxHashMap::default(),
             names: FxHashMap::default(),
             strings: FxHashMap::default(),
@@ -134,14 +128,13 @@ impl Module {
                 }
                 Op::String => drop(module.strings.insert(inst.id, inst.string(0)?.0)),
                 Op::Name => drop(module.names.insert(inst.operand(0)?, inst.string(1)?.0)),
-                Op::Decorate => {
-                    let value = inst.operands.get(2).copied().unwrap_or(0);
-                    let decorated = Decorated { kind: inst.operand(1)?, member: None, value };
-                    module.decorations.entry(inst.operand(0)?).or_default().push(decorated);
-                }
-                Op::MemberDecorate => {
-                    let value = inst.operands.get(3).copied().unwrap_or(0);
-                    let decorated = Decorated { kind: inst.operand(2)?, member: Some(inst.operand(1)?), value };
+                Op::Decorate | Op::MemberDecorate => {
+                    let (member, rest) = match inst.op {
+                        Op::Decorate => (None, inst.rest(1)),
+                        _ => (Some(inst.operand(1)?), inst.rest(2)),
+                    };
+                    let kind = *rest.first().ok_or_else(|| inst.refuse(rule::INSTRUCTION, "lacks an operand"))?;
+                    let decorated = Decorated { kind, member, value: rest.get(1).copied().unwrap_or(0) };
                     module.decorations.entry(inst.operand(0)?).or_default().push(decorated);
                 }
                 Op::GroupDecorate | Op::GroupMemberDecorate => {
@@ -165,10 +158,9 @@ impl Module {
             index += 1;
         }
         if memory_models != 1 {
-            let message = format!("{memory_models} memory models, not one");
-            return Err(Refusal { rule: rule::LAYOUT.into(), message });
+            return Err(Refusal::new(rule::LAYOUT, format!("{memory_models} memory models, not one")));
         }
-        module.functions = function::read(&module.instructions, &module.types, index)?;
+        module.functions = function::read(&module.instructions, index)?;
         for (function, mode) in modes {
             let entries = module.entry_points.iter_mut().filter(|entry| entry.function == function);
             entries.for_each(|entry| entry.modes.push(mode.clone()));
@@ -193,37 +185,18 @@ impl Module {
             | Op::SpecConstantOp => {}
             // Debug information, which nothing else uses.
             Op::ExtInst if self.is_debug_set(inst.operand(0)?) => return Ok(()),
-            op if op.is_type() => self.types.declare(&inst)?,
-            Op::TypeForwardPointer => self.types.declare(&inst)?,
+            Op::TypeForwardPointer => {}
+            op if op.is_type() => {}
             _ => return Err(inst.refuse(rule::LAYOUT, "is outside of functions")),
         }
         self.globals.push(index);
         Ok(())
     }
 
-    pub fn version(&self) -> Version {
-        self.instructions.version()
-    }
-
-    /// An instruction by its index, which must be from this module.
-    pub fn instruction(&self, index: usize) -> Instruction<'_> {
-        self.instructions.get(index)
-    }
-
-    pub fn definition(&self, id: u32) -> Option<Instruction<'_>> {
-        self.instructions.definition(id)
-    }
-
-    pub fn get_type(&self, id: u32) -> Option<&Type> {
-        self.types.get(id)
-    }
-
     /// The id of the type of a vector's components; 0 for other types.
     pub fn component_type(&self, vector: u32) -> u32 {
-        match self.types.get(vector) {
-            Some(&Type::Vector { component, .. }) => component,
-            _ => 0,
-        }
+        let vector = self.instructions.definition(vector).filter(|inst| inst.op == Op::TypeVector);
+        vector.and_then(|inst| inst.operands.first().copied()).unwrap_or(0)
     }
 
     /// Whether an extended instruction set only has debug information.

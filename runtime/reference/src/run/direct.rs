@@ -9,7 +9,7 @@ use super::lane::Lane;
 use super::private::{number, set_number};
 use super::world::{Access, Value, Who, World, element};
 use crate::arithmetic;
-use crate::code::{Binary, Class, Convert, FloatControls, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
+use crate::code::{Binary, Class, Conversion, FloatControls, Inst, MemoryAccess, Pc, Slot, Ternary, Unary};
 
 /// Defines [`Direct`], how it comes from an instruction, and what its arithmetic does. An operation is listed with the widths that it
 /// stands for, the width that it is computed with, and its operands. Comparisons have a second name for those with the branch on them.
@@ -17,6 +17,7 @@ macro_rules! direct {
     (
         compute { $($name:ident: $kind:ident $op:ident $bits:pat => $width:literal ($($operand:ident),*);)* }
         compare { $($compare:ident $with_branch:ident: $compare_op:ident $compare_bits:pat => $compare_width:literal;)* }
+        access { $($access:ident: $class:ident $loads:literal;)* }
         convert { $($convert:ident: $convert_op:ident $from:literal $to:literal;)* }
     ) => {
         /// An instruction whose operation is known; see [`Inst`].
@@ -31,12 +32,7 @@ macro_rules! direct {
             Index { shift: u8, d: Slot, a: Slot, index: Slot, count: u32 },
             /// Announces an access; `low` are the bits of the address that must be zero.
             Access { low: u8, pointer: Slot },
-            LoadDevice(Part),
-            LoadWorkgroup(Part),
-            LoadPrivate(Part),
-            StoreDevice(Part),
-            StoreWorkgroup(Part),
-            StorePrivate(Part),
+            $($access(Part),)*
             Jump(Pc),
             Branch { condition: Slot, yes: Pc, no: Pc },
             /// The next round of a loop, with the jump back.
@@ -60,11 +56,11 @@ macro_rules! direct {
                             Self::$compare { d, a, b }
                         }
                     )*
-                    $([Inst::Convert { op: Convert::$convert_op, from: $from, to: $to, d, a }, ..] => {
+                    $([Inst::Convert { op: Conversion::$convert_op, from: $from, to: $to, d, a }, ..] => {
                         Self::$convert { d, a }
                     })*
                     // Registers are zero above their width.
-                    [Inst::Convert { op: Convert::UToU, from, to, d, a }, ..] if from <= to => Self::Move { d, a },
+                    [Inst::Convert { op: Conversion::UConvert, from, to, d, a }, ..] if from <= to => Self::Move { d, a },
                     [Inst::Move { d, a }, ..] => Self::Move { d, a },
                     [Inst::Offset { d, a, offset }, ..] => Self::Offset { d, a, offset },
                     [Inst::Index { bits: 32, d, a, index, stride, count }, ..] if stride.is_power_of_two() => {
@@ -85,6 +81,22 @@ macro_rules! direct {
                     [Inst::NextRound(index), Inst::Jump(to), ..] => Self::NextRound { index, to },
                     [Inst::EnterLoop(index), ..] => Self::EnterLoop(index),
                     _ => Self::Other,
+                }
+            }
+
+            /// The form of a load or store that is the last of `count` instructions, and the register of its pointer.
+            fn access(inst: Option<&Inst>, low: u8, count: u8) -> Option<(Self, Slot)> {
+                let (class, bytes, register, pointer, offset, loads) = match *inst? {
+                    Inst::Load { class, bytes, d, pointer, offset, .. } => (class, bytes, d, pointer, offset, true),
+                    Inst::Store { class, bytes, value, pointer, offset, .. } => {
+                        (class, bytes, value, pointer, offset, false)
+                    }
+                    _ => return None,
+                };
+                let part = Part { bytes, low, count, register, pointer, offset };
+                match (class, loads) {
+                    $((Class::$class, $loads) => Some((Self::$access(part), pointer)),)*
+                    (Class::PushConstant, _) => None,
                 }
             }
         }
@@ -130,7 +142,7 @@ macro_rules! direct {
                     $(Direct::$convert { d, a } => {
                         let x = registers[a as usize];
                         registers[d as usize] =
-                            arithmetic::convert(Convert::$convert_op, $from, $to, x, floats, world.choice());
+                            arithmetic::convert(Conversion::$convert_op, $from, $to, x, floats, world.choice());
                     })*
                     Direct::Move { d, a } => registers[d as usize] = registers[a as usize],
                     Direct::Offset { d, a, offset } => {
@@ -145,30 +157,12 @@ macro_rules! direct {
                             break;
                         }
                     }
-                    Direct::LoadDevice(part) => {
-                        let Some(done) = part.load((world, local), who, Class::Device, registers) else { break };
+                    $(Direct::$access(part) => {
+                        let world = (&mut *world, &mut *local);
+                        let done = part.access(world, who, (Class::$class, $loads), registers, private);
+                        let Some(done) = done else { break };
                         (count, next) = done;
-                    }
-                    Direct::LoadWorkgroup(part) => {
-                        let Some(done) = part.load((world, local), who, Class::Workgroup, registers) else { break };
-                        (count, next) = done;
-                    }
-                    Direct::LoadPrivate(part) => {
-                        let Some(done) = part.load_private(here, registers, private) else { break };
-                        (count, next) = done;
-                    }
-                    Direct::StoreDevice(part) => {
-                        let Some(done) = part.store((world, local), who, Class::Device, registers) else { break };
-                        (count, next) = done;
-                    }
-                    Direct::StoreWorkgroup(part) => {
-                        let Some(done) = part.store((world, local), who, Class::Workgroup, registers) else { break };
-                        (count, next) = done;
-                    }
-                    Direct::StorePrivate(part) => {
-                        let Some(done) = part.store_private(here, registers, private) else { break };
-                        (count, next) = done;
-                    }
+                    })*
                     Direct::Jump(to) => next = to,
                     Direct::Branch { condition, yes, no } => {
                         next = if registers[condition as usize] != 0 { yes } else { no };
@@ -243,11 +237,19 @@ direct! {
         FLess32 FLess32Branch: FOrdLessThan 32 => 32;
         FLessEqual32 FLessEqual32Branch: FOrdLessThanEqual 32 => 32;
     }
+    access {
+        LoadDevice: Device true;
+        LoadWorkgroup: Workgroup true;
+        LoadPrivate: Private true;
+        StoreDevice: Device false;
+        StoreWorkgroup: Workgroup false;
+        StorePrivate: Private false;
+    }
     convert {
-        Low32: UToU 64 32;
-        Sign64: SToS 32 64;
-        UToF32: UToF 32 32;
-        SToF32: SToF 32 32;
+        Low32: UConvert 64 32;
+        Sign64: SConvert 32 64;
+        UToF32: ConvertUToF 32 32;
+        SToF32: ConvertSToF 32 32;
     }
 }
 
@@ -255,26 +257,6 @@ impl Direct {
     /// The form of all code.
     pub(super) fn all(insts: &[Inst]) -> Box<[Direct]> {
         (0..insts.len()).map(|at| Self::of(&insts[at..])).collect()
-    }
-
-    /// The form of a load or store that is the last of `count` instructions, and the register of its pointer.
-    fn access(inst: Option<&Inst>, low: u8, count: u8) -> Option<(Self, Slot)> {
-        let (class, bytes, register, pointer, offset, loads) = match *inst? {
-            Inst::Load { class, bytes, d, pointer, offset, .. } => (class, bytes, d, pointer, offset, true),
-            Inst::Store { class, bytes, value, pointer, offset, .. } => (class, bytes, value, pointer, offset, false),
-            _ => return None,
-        };
-        let part = Part { bytes, low, count, register, pointer, offset };
-        let direct = match (class, loads) {
-            (Class::Device, true) => Self::LoadDevice(part),
-            (Class::Device, false) => Self::StoreDevice(part),
-            (Class::Workgroup, true) => Self::LoadWorkgroup(part),
-            (Class::Workgroup, false) => Self::StoreWorkgroup(part),
-            (Class::Private, true) => Self::LoadPrivate(part),
-            (Class::Private, false) => Self::StorePrivate(part),
-            (Class::PushConstant, _) => return None,
-        };
-        Some((direct, pointer))
     }
 }
 
@@ -291,67 +273,36 @@ pub(super) struct Part {
     offset: u32,
 }
 
-/// These give the number of instructions done and the next one's position, or do nothing where the access is at fault.
 impl Part {
+    /// Performs the access. Returns the number of instructions done and the next one's position; `None`, without an effect, where the
+    /// access is at fault.
     #[inline(always)]
-    fn address(&self, registers: &[u64]) -> Option<u64> {
-        let address = registers[self.pointer as usize];
-        (address & u64::from(self.low) == 0).then(|| address.wrapping_add(self.offset.into()))
-    }
-
-    #[inline(always)]
-    fn access(&self, class: Class, registers: &[u64]) -> Option<Access> {
-        let address = self.address(registers)?;
-        Some(Access { class, address, bytes: self.bytes, how: MemoryAccess::default() })
-    }
-
-    #[inline(always)]
-    fn done(&self, here: Pc) -> (u8, Pc) {
-        (self.count, here + Pc::from(self.count))
-    }
-
-    #[inline(always)]
-    fn load<W: World>(
+    fn access<W: World>(
         &self,
         (world, local): (&mut W, &mut W::Local),
         who: Who,
-        class: Class,
+        (class, loads): (Class, bool),
         registers: &mut [u64],
+        private: &mut [u8],
     ) -> Option<(u8, Pc)> {
-        let access = self.access(class, registers)?;
-        registers[self.register as usize] = world.load(local, who, access).ok()?.bits;
-        Some(self.done(who.pc))
-    }
-
-    #[inline(always)]
-    fn store<W: World>(
-        &self,
-        (world, local): (&mut W, &mut W::Local),
-        who: Who,
-        class: Class,
-        registers: &[u64],
-    ) -> Option<(u8, Pc)> {
-        let access = self.access(class, registers)?;
-        let value = Value { bits: registers[self.register as usize], undefined: 0 };
-        world.store(local, who, access, value).ok()?;
-        Some(self.done(who.pc))
-    }
-
-    #[inline(always)]
-    fn private<'a>(&self, registers: &[u64], private: &'a mut [u8]) -> Option<&'a mut [u8]> {
-        let from = usize::try_from(self.address(registers)?).ok()?;
-        private.get_mut(from..from.checked_add(self.bytes.into())?)
-    }
-
-    #[inline(always)]
-    fn load_private(&self, here: Pc, registers: &mut [u64], private: &mut [u8]) -> Option<(u8, Pc)> {
-        registers[self.register as usize] = number(self.private(registers, private)?);
-        Some(self.done(here))
-    }
-
-    #[inline(always)]
-    fn store_private(&self, here: Pc, registers: &[u64], private: &mut [u8]) -> Option<(u8, Pc)> {
-        set_number(self.private(registers, private)?, registers[self.register as usize]);
-        Some(self.done(here))
+        let address = registers[self.pointer as usize];
+        if address & u64::from(self.low) != 0 {
+            return None;
+        }
+        let address = address.wrapping_add(self.offset.into());
+        let register = &mut registers[self.register as usize];
+        if class == Class::Private {
+            let from = usize::try_from(address).ok()?;
+            let bytes = private.get_mut(from..from.checked_add(self.bytes.into())?)?;
+            if loads { *register = number(bytes) } else { set_number(bytes, *register) }
+        } else {
+            let access = Access { class, address, bytes: self.bytes, how: MemoryAccess::default() };
+            if loads {
+                *register = world.load(local, who, access).ok()?.bits;
+            } else {
+                world.store(local, who, access, Value { bits: *register, undefined: 0 }).ok()?;
+            }
+        }
+        Some((self.count, who.pc + Pc::from(self.count)))
     }
 }

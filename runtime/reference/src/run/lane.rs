@@ -33,15 +33,15 @@ pub(super) struct Lane {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
+    /// Can run.
     Ready,
     /// Repeats a cycle of states as long as memory has this version.
-    Cycling {
-        version: u64,
-    },
+    Cycling { version: u64 },
     /// Waits at a subgroup operation or a subgroup barrier.
     AtGroup,
     /// Waits at a barrier of the workgroup.
     AtBarrier,
+    /// Doesn't run any more.
     Ended,
 }
 
@@ -73,9 +73,7 @@ impl Shadow {
         }
         self.undefined[d as usize] = undefined;
     }
-}
 
-impl Shadow {
     /// Records that a register was stored at an address of the invocation's memory.
     #[inline(always)]
     pub fn note_stored(&mut self, address: u64, value: Slot) {

@@ -4,7 +4,7 @@
 //! and is cut off to f32, or rounded to f16.
 
 use crate::arithmetic;
-use crate::code::{Convert, FloatControls, MatrixKind, MatrixProduct};
+use crate::code::{Conversion, FloatControls, MatrixKind, MatrixProduct};
 use crate::config::Plain;
 
 /// Size of the subgroups that have such matrices.
@@ -88,7 +88,7 @@ impl Number {
 
 /// A float of another width.
 fn converted(from: u8, to: u8, bits: u64) -> u64 {
-    arithmetic::convert(Convert::FToF, from, to, bits, &FloatControls::default(), &mut Plain)
+    arithmetic::convert(Conversion::FConvert, from, to, bits, &FloatControls::default(), &mut Plain)
 }
 
 fn half(bits: u64) -> Number {

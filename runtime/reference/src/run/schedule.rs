@@ -20,7 +20,7 @@ const QUANTUM: u64 = 50_000_000;
 const PATIENT: usize = 16;
 
 /// The state shared by the threads of a dispatch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     /// The next workgroup to begin.
     next: AtomicU64,
@@ -53,14 +53,7 @@ enum Waited {
 impl Shared {
     /// A dispatch that begins, on a number of threads.
     pub fn new(threads: usize) -> Self {
-        Self {
-            next: AtomicU64::new(0),
-            version: AtomicU64::new(0),
-            clock: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
-            fatal: Mutex::new(None),
-            threads: Mutex::new(vec![Status::Running; threads]),
-        }
+        Self { threads: Mutex::new(vec![Status::Running; threads]), ..Self::default() }
     }
 
     /// The finding that ended the dispatch early.

@@ -99,12 +99,12 @@ pub(super) fn run<W: World, const WATCH: bool>(
         }
         used += 1;
         match step(cx, code, lane, &mut pc) {
-            Flow::On => {}
-            Flow::Waits(state) => {
+            Ok(None) => {}
+            Ok(Some(state)) => {
                 lane.state = state;
                 break Stop::Waits;
             }
-            Flow::Fault(fault) => break Stop::Fault(fault),
+            Err(fault) => break Stop::Fault(fault),
         }
         if WATCH && cycles(cx, lane, pc) {
             break Stop::Cycle;
@@ -114,29 +114,17 @@ pub(super) fn run<W: World, const WATCH: bool>(
     (stop, used)
 }
 
-/// What happens after an instruction.
-enum Flow {
-    On,
-    Waits(State),
-    Fault(Box<Fault>),
-}
-
-/// Unwraps a result, or ends the step with its fault.
-macro_rules! check {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(fault) => return Flow::Fault(fault),
-        }
-    };
-}
-
-/// Runs one instruction. `pc` stays at the instruction if the invocation waits there or can't continue.
+/// Runs one instruction. `pc` stays at the instruction if the invocation waits there, in the state that is returned, or can't continue.
 ///
 /// The compiler only uses registers below `Code::slots`, positions below the number of instructions, and valid indices
 /// into tables, and it ends every function with a jump or return. So all indexing here is in bounds.
 #[inline(always)]
-fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mut Pc) -> Flow {
+fn step<W: World>(
+    cx: &mut Context<'_, W>,
+    code: &Code,
+    lane: &mut Lane,
+    pc: &mut Pc,
+) -> Result<Option<State>, Box<Fault>> {
     let here = *pc;
     let floats = &code.floats;
     let who = Who { lane: lane.index, subgroup: lane.subgroup, pc: here };
@@ -215,32 +203,28 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             cx.demand(lane.shadow.as_deref_mut(), who, pointer, "an address");
             let address = register!(pointer);
             if align > 1 && !address.is_multiple_of(align.into()) {
-                return Flow::Fault(misaligned(address, bytes, align, write));
+                return Err(misaligned(address, bytes, align, write));
             }
             if W::STRICT {
-                check!(
-                    match class {
-                        Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
-                        Class::Private => within(class, address, bytes, lane.private.len()),
-                        Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
-                    }
-                    .map_err(|fault| stray(fault, address, class, code))
-                );
+                match class {
+                    Class::Device | Class::Workgroup => cx.world.check(cx.local, class, address, bytes),
+                    Class::Private => within(class, address, bytes, lane.private.len()),
+                    Class::PushConstant => within(class, address, bytes, cx.launch.push_constants.len()),
+                }
+                .map_err(|fault| stray(fault, address, class, code))?;
             }
         }
         Inst::Load { class, bytes, how, d, pointer, offset } => {
             let address = register!(pointer).wrapping_add(offset.into());
-            let value = check!(
-                match class {
-                    Class::Device | Class::Workgroup => {
-                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
-                        cx.world.load(cx.local, who, access)
-                    }
-                    Class::Private => private::load(lane, address, bytes),
-                    Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
+            let value = match class {
+                Class::Device | Class::Workgroup => {
+                    let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                    cx.world.load(cx.local, who, access)
                 }
-                .map_err(|fault| stray(fault, address, class, code))
-            );
+                Class::Private => private::load(lane, address, bytes),
+                Class::PushConstant => private::constant(cx.launch.push_constants, address, bytes),
+            }
+            .map_err(|fault| stray(fault, address, class, code))?;
             register!(d) = value.bits;
             if W::STRICT {
                 // Values read by atomics keep their undefined bits when stored in a variable.
@@ -262,17 +246,15 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             let address = register!(pointer).wrapping_add(offset.into());
             let undefined = if W::STRICT { lane.shadow.as_ref().map_or(0, |s| s.undefined[slot as usize]) } else { 0 };
             let value = Value { bits: register!(slot), undefined };
-            check!(
-                match class {
-                    Class::Device | Class::Workgroup => {
-                        let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
-                        cx.world.store(cx.local, who, access, value)
-                    }
-                    Class::Private => private::store(lane, address, bytes, value),
-                    Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
+            match class {
+                Class::Device | Class::Workgroup => {
+                    let access = Access { class, address, bytes, how: code.accesses[usize::from(how)] };
+                    cx.world.store(cx.local, who, access, value)
                 }
-                .map_err(|fault| stray(fault, address, class, code))
-            );
+                Class::Private => private::store(lane, address, bytes, value),
+                Class::PushConstant => Err(Fault::new(FindingKind::ReadOnly, "push constants can't be written")),
+            }
+            .map_err(|fault| stray(fault, address, class, code))?;
             if class == Class::Private {
                 shadow!(|s| s.note_stored(address, slot));
             }
@@ -281,16 +263,16 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
             let range = offset as usize..(offset + bytes) as usize;
             shadow!(|s| s.forget(range));
         }
-        Inst::Atomic(index) => check!(atomic(cx, lane, who, index)),
+        Inst::Atomic(index) => atomic(cx, lane, who, index)?,
         Inst::Builtin { builtin, component, d } => {
             register!(d) = cx.shape.value(lane, builtin, component);
         }
         Inst::Clock { d } => register!(d) = cx.world.clock(),
-        Inst::Group(_) => return Flow::Waits(State::AtGroup),
+        Inst::Group(_) => return Ok(Some(State::AtGroup)),
         Inst::Barrier(index) => match code.barriers[index as usize].execution {
             Scope::Invocation => {}
-            Scope::Subgroup => return Flow::Waits(State::AtGroup),
-            Scope::Workgroup | Scope::Device => return Flow::Waits(State::AtBarrier),
+            Scope::Subgroup => return Ok(Some(State::AtGroup)),
+            Scope::Workgroup | Scope::Device => return Ok(Some(State::AtBarrier)),
         },
         Inst::Arrive { thread, place } => {
             let thread = register!(thread) as u32;
@@ -308,10 +290,10 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         }
         Inst::Return => match lane.calls.pop() {
             Some(call) => next = call + 1,
-            None => return Flow::Waits(State::Ended),
+            None => return Ok(Some(State::Ended)),
         },
         Inst::Unreachable => {
-            return Flow::Fault(Fault::new(FindingKind::Unreachable, "an invocation reached OpUnreachable"));
+            return Err(Fault::new(FindingKind::Unreachable, "an invocation reached OpUnreachable"));
         }
         Inst::EnterLoop(index) => lane.rounds[index as usize] = 0,
         Inst::NextRound(index) => {
@@ -324,7 +306,7 @@ fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mu
         }
     }
     *pc = next;
-    Flow::On
+    Ok(None)
 }
 
 fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result<(), Box<Fault>> {

@@ -46,7 +46,6 @@ impl Knowledge {
         let dispatch = self.strict.begin_dispatch(Shape {
             workgroup_size: code.workgroup_size.iter().product(),
             subgroup_size: program.subgroup_size,
-            workgroup_zeroed: code.workgroup_zeroed,
         });
         let mut found = Findings::default();
         let ended = match self.mode.seed {
@@ -220,13 +219,13 @@ impl<C: Choice> World for StrictWorld<'_, C> {
 
     fn begin(&mut self, number: u64) -> Option<Local> {
         let number = number as u32;
-        self.strict.begin_workgroup(number);
+        self.strict.order.begin_workgroup(number);
         let words = Words::zeroed(self.launch.program.code.workgroup_bytes.into())?;
         Some(Local { number, words, arrivals: Arrivals::default() })
     }
 
     fn end_invocation(&mut self, local: &mut Local, who: Who) {
-        self.strict.end_invocation(agent(local, who));
+        self.strict.order.end_invocation(agent(local, who));
     }
 
     fn end(&mut self, local: Local) {
@@ -302,12 +301,12 @@ impl<C: Choice> World for StrictWorld<'_, C> {
     }
 
     fn fence(&mut self, local: &mut Local, who: Who, barrier: &Barrier) {
-        self.strict.fence(agent(local, who), barrier);
+        self.strict.order.fence(agent(local, who), barrier);
     }
 
     fn barrier(&mut self, local: &mut Local, who: &[Who], barrier: &Barrier) {
         let agents: Vec<Agent> = who.iter().map(|&who| agent(local, who)).collect();
-        self.strict.barrier(&agents, barrier);
+        self.strict.order.barrier(&agents, barrier);
     }
 
     fn report(&mut self, local: &Local, who: Who, kind: FindingKind, message: String, origin: Option<Pc>) {

@@ -18,6 +18,10 @@ double number(uvec2 word) {
     return uint64BitsToDouble(pack64(uvec2(word.x, word.y & 0x800fffffu | (1015u + (word.y >> 20 & 15u)) << 20)));
 }
 
+double magnitude(double a) { return a < 0.0 ? -a : a; }
+double least(double a, double b) { return b < a ? b : a; }
+double greatest(double a, double b) { return a < b ? b : a; }
+
 void main() {
     uint i = gl_GlobalInvocationID.x;
     double a = number(x.data[i]), b = number(x.data[i + 32]);
@@ -29,17 +33,17 @@ void main() {
     put(ceil(a));
     // A zero of either sign becomes the same number.
     put(trunc(b) + 0.5);
-    put(abs(a) + floor(roundEven(b)));
-    put(min(a, b));
-    put(max(a, b));
+    put(magnitude(a) + floor(roundEven(b)));
+    put(least(a, b));
+    put(greatest(a, b));
     put(a < b);
     put(a >= b);
     put(a == b);
-    put(uvec2(int(a), uint(abs(b))));
+    put(uvec2(int(a), uint(magnitude(b))));
     put(uvec2(floatBitsToUint(float(a)), 0));
     put(double(int(x.data[i].x)) + double(x.data[i].y));
     put(double(intBitsToFloat(int(x.data[i].x & 0x807fffffu | 0x40000000u))));
     near.data[i * 3] = a / b;
-    near.data[i * 3 + 1] = sqrt(abs(a));
+    near.data[i * 3 + 1] = sqrt(magnitude(a));
     near.data[i * 3 + 2] = fused;
 }

@@ -15,6 +15,10 @@ void put(vec2 v) { put(v.x); put(v.y); }
 // 24 significant bits between 2^-16 and 2^16.
 float number(uint word) { return uintBitsToFloat(word & 0x807fffffu | (111u + (word >> 23 & 31u)) << 23); }
 
+float magnitude(float a) { return a < 0.0 ? -a : a; }
+float least(float a, float b) { return b < a ? b : a; }
+float greatest(float a, float b) { return a < b ? b : a; }
+
 void main() {
     float a = number(x.data[gl_GlobalInvocationID.x]), b = number(x.data[gl_GlobalInvocationID.x + 32]);
     float h = float(int(x.data[gl_GlobalInvocationID.x]) >> 24) * 0.5;
@@ -29,10 +33,10 @@ void main() {
     put(trunc(a));
     put(roundEven(h));
     put(floor(h) + ceil(h) * 1024.0);
-    put(abs(a));
-    put(min(a, b));
-    put(max(a, b));
-    put(min(max(a, -100.0), 100.0));
+    put(magnitude(a));
+    put(least(a, b));
+    put(greatest(a, b));
+    put(least(greatest(a, -100.0), 100.0));
     put(-a);
     put(a < b);
     put(a <= b);
@@ -40,7 +44,7 @@ void main() {
     put(a > b);
     put(int(a) == -int(-a));
     put(uint(int(a)));
-    put(uint(abs(b)));
+    put(uint(magnitude(b)));
     put(float(int(x.data[gl_GlobalInvocationID.x])));
     put(float(x.data[gl_GlobalInvocationID.x]));
     put(floatBitsToInt(a) == int(floatBitsToUint(a)));

@@ -16,6 +16,10 @@ void put(float16_t v) { put(float16BitsToUint16(v)); }
 // 11 significant bits between 2^-4 and 2^4.
 float16_t number(uint16_t word) { return uint16BitsToFloat16(word & 0x83ffus | (11us + (word >> 10us & 7us)) << 10us); }
 
+float16_t magnitude(float16_t a) { return a < float16_t(0.0) ? -a : a; }
+float16_t least(float16_t a, float16_t b) { return b < a ? b : a; }
+float16_t greatest(float16_t a, float16_t b) { return a < b ? b : a; }
+
 void main() {
     uint i = gl_GlobalInvocationID.x;
     float16_t a = number(x.data[i]), b = number(x.data[i + 32]);
@@ -26,12 +30,12 @@ void main() {
     put(floor(a));
     put(ceil(b));
     put(trunc(a));
-    put(abs(b));
-    put(min(a, b));
-    put(max(a, b));
+    put(magnitude(b));
+    put(least(a, b));
+    put(greatest(a, b));
     put(uint16_t(a < b ? 1 : 0));
     put(uint16_t(int16_t(a)));
-    put(uint16_t(abs(b)));
+    put(uint16_t(magnitude(b)));
     put(float16_t(int16_t(x.data[i]) >> 6s));
     put(float16_t(float(b) * 0.5));
     put(uint16_t(float(a) == float(float16_t(float(a))) ? 1 : 0));

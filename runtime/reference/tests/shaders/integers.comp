@@ -11,6 +11,12 @@ void put(uint v) { o.data[at++] = v; }
 void put(int v) { put(uint(v)); }
 void put(bool v) { put(v ? 1u : 0u); }
 
+// Rounded toward zero.
+int quotient(int a, int b) {
+    uint magnitude = uint(a < 0 ? -a : a) / uint(b < 0 ? -b : b);
+    return int((a ^ b) < 0 ? -magnitude : magnitude);
+}
+
 void main() {
     uint a = x.data[gl_GlobalInvocationID.x], b = x.data[gl_GlobalInvocationID.x + 32];
     int s = int(a), t = int(b);
@@ -20,9 +26,8 @@ void main() {
     put(a / (b | 1u));
     put(a % (b | 1u));
     int d = (t >> 3) | 1;
-    put((s >> 1) / d);
-    // OpSRem and OpSMod are exact for negative numbers, but GLSL's % is undefined.
-    put((s & 0x7fffffff) % (d & 0x7fffffff));
+    put(quotient(s >> 1, d));
+    put(int(uint(s & 0x7fffffff) % uint(d & 0x7fffffff)));
     put(-s);
     put(~a);
     put(a & b);
@@ -35,7 +40,7 @@ void main() {
     put(max(a, b));
     put(min(s, t));
     put(max(s, t));
-    put(clamp(s, -1000, 1000000));
+    put(min(max(s, -1000), 1000000));
     put(s < t);
     put(a < b);
     put(s >= t);

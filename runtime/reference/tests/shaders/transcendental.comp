@@ -17,7 +17,7 @@ void main() {
     put(inversesqrt(a));
     put(exp(b));
     put(exp2(b));
-    put(log(a + 1.0));
+    put(log2(a + 1.0) * 0.69314718);
     put(log2(a + 2.0));
     put(sin(b));
     put(cos(b));

@@ -11,6 +11,12 @@ layout(push_constant) uniform Push { In x; Out o; Narrow n; };
 uint at = gl_GlobalInvocationID.x * 23;
 void put(uint64_t v) { o.data[at++] = v; }
 
+// Rounded toward zero.
+int64_t quotient(int64_t a, int64_t b) {
+    uint64_t magnitude = uint64_t(a < 0l ? -a : a) / uint64_t(b < 0l ? -b : b);
+    return int64_t((a ^ b) < 0l ? -magnitude : magnitude);
+}
+
 void main() {
     uint i = gl_GlobalInvocationID.x;
     uint64_t a = x.data[i], b = x.data[i + 32];
@@ -20,7 +26,7 @@ void main() {
     put(a * b);
     put(a / (b >> 20 | 1ul));
     put(a % (b >> 20 | 1ul));
-    put(uint64_t(s / (t >> 30 | 1l)));
+    put(uint64_t(quotient(s, t >> 30 | 1l)));
     put(a << (b & 63ul));
     put(a >> (b & 63ul));
     put(uint64_t(s >> (b & 63ul)));
@@ -35,7 +41,7 @@ void main() {
     put(uint64_t(uint16_t(h * k + h)));
     put(uint64_t(int64_t(int16_t(sh - sk))));
     put(uint64_t(int64_t(sh >> int16_t(b & 15ul))) + uint64_t(h << uint16_t(a & 15ul)));
-    put(uint64_t(h / (k | 1us)) ^ uint64_t(int64_t(sh / int16_t(sk | 1s))));
+    put(uint64_t(h / (k | 1us)) ^ uint64_t(quotient(int64_t(sh), int64_t(int16_t(sk | 1s)))));
     uint8_t c = uint8_t(a >> 8), e = uint8_t(b >> 8);
     int8_t sc = int8_t(c), se = int8_t(e);
     put(uint64_t(uint8_t(c * e + uint8_t(7))));

@@ -96,7 +96,7 @@ fn nans_are_the_first_operand_quieted() {
     assert_eq!(add(0x7f80_0000, 0xff80_0000), 0x7fc0_0000);
     assert_eq!(binary(Binary::FMul, 64, 0x7ff0_0000_0000_0000, 0, &FREE, &mut Plain), 0x7ff8_0000_0000_0000);
     assert_eq!(ternary(Ternary::Fma, 16, [0, 0, 0x7c01], &FREE, &mut Plain), 0x7e01);
-    assert_eq!(convert(Convert::FToF, 32, 16, 0x7fa0_2000, &FREE, &mut Plain), 0x7f01);
+    assert_eq!(convert(Conversion::FConvert, 32, 16, 0x7fa0_2000, &FREE, &mut Plain), 0x7f01);
 }
 
 fn to_floats<R: Reference>() {
@@ -106,10 +106,10 @@ fn to_floats<R: Reference>() {
         // Integers of all lengths.
         let integer = (random.bits() >> random.pick(64)).wrapping_neg() ^ if index % 2 == 0 { u64::MAX } else { 0 };
         let integer = integer & mask(width);
-        let unsigned = convert(Convert::UToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
+        let unsigned = convert(Conversion::ConvertUToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
         assert_eq!(unsigned, R::from_u128(integer.into()).value.bits(), "{width} {integer:x}");
         let value = ((integer << (64 - width)) as i64) >> (64 - width);
-        let signed = convert(Convert::SToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
+        let signed = convert(Conversion::ConvertSToF, width, R::WIDTH, integer, &BOUND, &mut Plain);
         assert_eq!(signed, R::from_i128(value.into()).value.bits(), "{width} {value}");
     }
 }
@@ -123,14 +123,22 @@ fn to_integers<R: Reference>() {
             // Out of range, the interface promises saturation, and 0 for NaNs. `domain` calls these results undefined.
             let unsigned = value.to_u128_r(width.into(), Round::TowardZero, &mut false);
             let invalid = unsigned.status.contains(rustc_apfloat::Status::INVALID_OP);
-            let found = convert(Convert::FToU, R::WIDTH, width, bits, &FREE, &mut Plain);
+            let found = convert(Conversion::ConvertFToU, R::WIDTH, width, bits, &FREE, &mut Plain);
             assert_eq!(found, unsigned.value as u64, "{bits:x} to u{width}");
-            assert_eq!(domain::convert(Convert::FToU, R::WIDTH, width, bits), invalid, "{bits:x} to u{width}");
+            assert_eq!(
+                domain::convert(Conversion::ConvertFToU, R::WIDTH, width, bits),
+                invalid,
+                "{bits:x} to u{width}"
+            );
             let signed = value.to_i128_r(width.into(), Round::TowardZero, &mut false);
             let invalid = signed.status.contains(rustc_apfloat::Status::INVALID_OP);
-            let found = convert(Convert::FToS, R::WIDTH, width, bits, &FREE, &mut Plain);
+            let found = convert(Conversion::ConvertFToS, R::WIDTH, width, bits, &FREE, &mut Plain);
             assert_eq!(found, signed.value as u64 & mask(width), "{bits:x} to i{width}");
-            assert_eq!(domain::convert(Convert::FToS, R::WIDTH, width, bits), invalid, "{bits:x} to i{width}");
+            assert_eq!(
+                domain::convert(Conversion::ConvertFToS, R::WIDTH, width, bits),
+                invalid,
+                "{bits:x} to i{width}"
+            );
         }
     }
 }
@@ -141,7 +149,7 @@ fn between<A: Reference + FloatConvert<B>, B: Reference>() {
         // Half of the samples have an exponent within the narrower format's range.
         let bits = sample();
         let expected: B = A::of(bits).convert(&mut false).value;
-        let found = convert(Convert::FToF, A::WIDTH, B::WIDTH, bits, &FREE, &mut Plain);
+        let found = convert(Conversion::FConvert, A::WIDTH, B::WIDTH, bits, &FREE, &mut Plain);
         assert!(same(expected, found), "{bits:x}");
     }
 }
@@ -160,7 +168,7 @@ fn floats_change_width() {
 fn doubles_are_rounded_to_halves_once() {
     // 1 + 2^-11 + 2^-40: rounding to single precision first would give the tie 1 + 2^-11, and then 1.
     let value = (1.0 + 2_f64.powi(-11) + 2_f64.powi(-40)).to_bits();
-    assert_eq!(convert(Convert::FToF, 64, 16, value, &FREE, &mut Plain), 0x3c01);
+    assert_eq!(convert(Conversion::FConvert, 64, 16, value, &FREE, &mut Plain), 0x3c01);
 }
 
 fn integral<R: Reference>() {

@@ -113,11 +113,11 @@ fn remainders_have_the_sign_of_the_divisor() {
 #[test]
 fn integers_change_width() {
     let to = |op, from, to, a| convert(op, from, to, a, &FREE, &mut Plain);
-    assert_eq!(to(Convert::UToU, 8, 64, 0x80), 0x80);
-    assert_eq!(to(Convert::UToU, 64, 16, 0x12_3456), 0x3456);
-    assert_eq!(to(Convert::SToS, 8, 32, 0x80), 0xffff_ff80);
-    assert_eq!(to(Convert::SToS, 8, 64, 0x7f), 0x7f);
-    assert_eq!(to(Convert::SToS, 64, 8, 0xff_ff80), 0x80);
+    assert_eq!(to(Conversion::UConvert, 8, 64, 0x80), 0x80);
+    assert_eq!(to(Conversion::UConvert, 64, 16, 0x12_3456), 0x3456);
+    assert_eq!(to(Conversion::SConvert, 8, 32, 0x80), 0xffff_ff80);
+    assert_eq!(to(Conversion::SConvert, 8, 64, 0x7f), 0x7f);
+    assert_eq!(to(Conversion::SConvert, 64, 8, 0xff_ff80), 0x80);
 }
 
 #[test]

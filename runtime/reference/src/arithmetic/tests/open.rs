@@ -163,8 +163,8 @@ fn narrowing<A: Reference + FloatConvert<R>, R: Reference>() {
         for _ in 0..600 {
             let a = sample();
             let right = Right::of(&[a], &floats, |x: &[A], round| x[0].convert_r(round, &mut false).value);
-            let run = |choice: &mut Seeded| convert(Convert::FToF, A::WIDTH, R::WIDTH, a, &floats, choice);
-            let plain = convert(Convert::FToF, A::WIDTH, R::WIDTH, a, &floats, &mut Plain);
+            let run = |choice: &mut Seeded| convert(Conversion::FConvert, A::WIDTH, R::WIDTH, a, &floats, choice);
+            let plain = convert(Conversion::FConvert, A::WIDTH, R::WIDTH, a, &floats, &mut Plain);
             assert!(right.has::<R>(plain), "{a:x} {floats:?}: plain {plain:x}");
             draws.check::<R>(&right, plain, &|| format!("{a:x} {floats:?}"), run);
         }
@@ -183,11 +183,13 @@ fn conversions_are_rounded_either_way() {
 #[test]
 fn integers_become_either_neighbour() {
     let mut choice = Seeded::new(14);
-    let found: BTreeSet<u64> =
-        (0..64).map(|_| convert(Convert::SToF, 32, 32, -16_777_217_i32 as u32 as u64, &FREE, &mut choice)).collect();
+    let found: BTreeSet<u64> = (0..64)
+        .map(|_| convert(Conversion::ConvertSToF, 32, 32, -16_777_217_i32 as u32 as u64, &FREE, &mut choice))
+        .collect();
     // -(2^24 + 1) lies between -2^24 and -(2^24 + 2).
     assert_eq!(found, BTreeSet::from([0xcb80_0000, 0xcb80_0001]));
-    let found: BTreeSet<u64> = (0..64).map(|_| convert(Convert::UToF, 32, 32, 3, &FREE, &mut choice)).collect();
+    let found: BTreeSet<u64> =
+        (0..64).map(|_| convert(Conversion::ConvertUToF, 32, 32, 3, &FREE, &mut choice)).collect();
     assert_eq!(found, BTreeSet::from([0x4040_0000]));
 }
 
@@ -252,13 +254,13 @@ fn bound<R: Reference + FloatConvert<Half> + FloatConvert<Single> + FloatConvert
         assert!(same(-R::of(a), found), "{a:x}: {found:x}");
         for to in [16, 32, 64] {
             let [plain, found] = [
-                convert(Convert::FToF, R::WIDTH, to, a, &BOUND, &mut Plain),
-                convert(Convert::FToF, R::WIDTH, to, a, &BOUND, &mut choice),
+                convert(Conversion::FConvert, R::WIDTH, to, a, &BOUND, &mut Plain),
+                convert(Conversion::FConvert, R::WIDTH, to, a, &BOUND, &mut choice),
             ];
             assert!(plain == found || R::of(a).is_nan(), "{a:x} to {to}: {found:x}");
             let [plain, found] = [
-                convert(Convert::UToF, 64, to, a, &BOUND, &mut Plain),
-                convert(Convert::UToF, 64, to, a, &BOUND, &mut choice),
+                convert(Conversion::ConvertUToF, 64, to, a, &BOUND, &mut Plain),
+                convert(Conversion::ConvertUToF, 64, to, a, &BOUND, &mut choice),
             ];
             assert_eq!(plain, found, "{a} to {to}");
         }
@@ -309,7 +311,8 @@ fn conversions_preserve_what_both_widths_do() {
     let preserving = |widths: [bool; 3]| {
         FloatControls(widths.map(|signed_zero_inf_nan| FloatControl { signed_zero_inf_nan, ..FREE.0[0] }))
     };
-    let half = |floats: FloatControls| drawn(|choice| convert(Convert::FToF, 32, 16, 0x8000_0000, &floats, choice));
+    let half =
+        |floats: FloatControls| drawn(|choice| convert(Conversion::FConvert, 32, 16, 0x8000_0000, &floats, choice));
     assert_eq!(half(preserving([true, true, false])), BTreeSet::from([0x8000]));
     assert_eq!(half(preserving([true, false, false])), BTreeSet::from([0, 0x8000]));
     assert_eq!(half(preserving([false, true, false])), BTreeSet::from([0, 0x8000]));

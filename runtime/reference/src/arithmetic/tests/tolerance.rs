@@ -192,8 +192,10 @@ impl Range {
     }
 }
 
+type Function = fn(f64) -> f64;
+
 /// The range of a function's formula.
-fn permitted(op: Unary, exact: fn(f64) -> f64, x: f64, half: bool) -> Range {
+fn permitted(op: Unary, exact: Function, x: f64, half: bool) -> Range {
     let a = Range::of(x, half);
     let point_five = Range::of(0.5, half);
     match op {
@@ -213,17 +215,17 @@ fn permitted(op: Unary, exact: fn(f64) -> f64, x: f64, half: bool) -> Range {
 /// A float of the given width near a double.
 fn encode(value: f64, half: bool) -> u64 {
     let single = u64::from((value as f32).to_bits());
-    if half { convert(Convert::FToF, 32, 16, single, &FREE, &mut Plain) } else { single }
+    if half { convert(Conversion::FConvert, 32, 16, single, &FREE, &mut Plain) } else { single }
 }
 
 fn decode(bits: u64, half: bool) -> f64 {
-    let single = if half { convert(Convert::FToF, 16, 32, bits, &FREE, &mut Plain) } else { bits };
+    let single = if half { convert(Conversion::FConvert, 16, 32, bits, &FREE, &mut Plain) } else { bits };
     f32::from_bits(single as u32).into()
 }
 
 #[test]
 fn functions_are_off_by_what_vulkan_allows() {
-    let ops: [(Unary, fn(f64) -> f64, f64, f64); 9] = [
+    let ops: [(Unary, Function, f64, f64); 9] = [
         (Unary::Sqrt, f64::sqrt, 1e-3, 1e4),
         (Unary::InverseSqrt, |x| 1.0 / x.sqrt(), 1e-3, 1e4),
         (Unary::Exp, f64::exp, -8.0, 8.0),

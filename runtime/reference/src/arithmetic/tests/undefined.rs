@@ -139,12 +139,12 @@ fn insertion_masks_are_sound() {
 #[test]
 fn conversion_masks_are_sound() {
     for (op, from, to) in [
-        (Convert::UToU, 3, 6),
-        (Convert::UToU, 6, 3),
-        (Convert::SToS, 3, 6),
-        (Convert::SToS, 6, 3),
-        (Convert::UToF, 6, 32),
-        (Convert::SToF, 6, 16),
+        (Conversion::UConvert, 3, 6),
+        (Conversion::UConvert, 6, 3),
+        (Conversion::SConvert, 3, 6),
+        (Conversion::SConvert, 6, 3),
+        (Conversion::ConvertUToF, 6, 32),
+        (Conversion::ConvertSToF, 6, 16),
     ] {
         for state in states(from) {
             let results = assignments(state).map(|a| Some(convert(op, from, to, a, &FREE, &mut Plain)));
@@ -176,7 +176,7 @@ fn what_is_decided_is_defined() {
     assert_eq!(of(B::UDiv, 100, 3, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FAdd, 0, 0, 1, 0), 0xffff_ffff);
     assert_eq!(of(B::FOrdEqual, 0, 0, 1, 0), 1);
-    assert_eq!(mask_of::convert(Convert::FToF, 32, 16, 0, 1), 0xffff);
+    assert_eq!(mask_of::convert(Conversion::FConvert, 32, 16, 0, 1), 0xffff);
     // Selections.
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [1, 5, 6], [0, 0, 0xff]), 0);
     assert_eq!(mask_of::ternary(Ternary::Select, 32, [0, 5, 6], [0, 0, 0xf0]), 0xf0);
@@ -198,6 +198,6 @@ fn undefined_operations_are_undefined() {
     assert!(clamp(1.0, 0.0) && !clamp(1.0, 1.0));
     assert_eq!(mask_of::binary(Binary::SDiv, 8, [0x80, 0xff], [0, 0]), 0xff);
     assert_eq!(mask_of::binary(Binary::ShiftLeftLogical, 8, [1, 8], [0, 0]), 0xff);
-    assert_eq!(mask_of::convert(Convert::FToU, 32, 8, 256_f32.to_bits().into(), 0), 0xff);
-    assert_eq!(mask_of::convert(Convert::FToU, 32, 8, (-0.5_f32).to_bits().into(), 0), 0);
+    assert_eq!(mask_of::convert(Conversion::ConvertFToU, 32, 8, 256_f32.to_bits().into(), 0), 0xff);
+    assert_eq!(mask_of::convert(Conversion::ConvertFToU, 32, 8, (-0.5_f32).to_bits().into(), 0), 0);
 }

@@ -6,14 +6,19 @@ use super::{assemble, compile_text, device};
 use crate::code::{Class, Code, Inst, Slot};
 use crate::module::Module;
 
-/// A module with one entry point of 4 invocations: its interface variables, decorations, globals, blocks, and other functions.
+/// A module with one entry point of 4 invocations: its memory model, unless it is GLSL's, interface variables, decorations, globals, blocks, and other functions.
 macro_rules! module {
     ($interface:literal, $decorations:literal, $globals:literal, $main:literal) => {
         module!($interface, $decorations, $globals, $main, "")
     };
     ($interface:literal, $decorations:literal, $globals:literal, $main:literal, $functions:literal) => {
+        module!("OpMemoryModel Logical GLSL450", $interface, $decorations, $globals, $main, $functions)
+    };
+    ($header:literal, $interface:literal, $decorations:literal, $globals:literal, $main:literal, $functions:literal) => {
         concat!(
-            "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" ",
+            "OpCapability Shader\n",
+            $header,
+            "\nOpEntryPoint GLCompute %main \"main\" ",
             $interface,
             "\nOpExecutionMode %main LocalSize 4 1 1\n",
             $decorations,
@@ -50,23 +55,19 @@ const SWAP: &str = module!(
 );
 
 /// A buffer with vectors and an array of structs, from which single components are read.
-const LAYOUT: &str = "OpCapability Shader
-    OpCapability Int64
+const LAYOUT: &str = module!(
+    "OpCapability Int64
     OpCapability PhysicalStorageBufferAddresses
-    OpMemoryModel PhysicalStorageBuffer64 GLSL450
-    OpEntryPoint GLCompute %main \"main\"
-    OpExecutionMode %main LocalSize 4 1 1
-    OpDecorate %block Block
+    OpMemoryModel PhysicalStorageBuffer64 GLSL450",
+    "",
+    "OpDecorate %block Block
     OpMemberDecorate %block 0 Offset 16
     OpMemberDecorate %block 1 Offset 96
     OpMemberDecorate %part 0 Offset 4
     OpMemberDecorate %part 1 Offset 16
     OpDecorate %parts ArrayStride 32
-    OpDecorate %vectors ArrayStride 24
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %uint = OpTypeInt 32 0
-    %ulong = OpTypeInt 64 0
+    OpDecorate %vectors ArrayStride 24",
+    "%ulong = OpTypeInt 64 0
     %float = OpTypeFloat 32
     %v3 = OpTypeVector %float 3
     %part = OpTypeStruct %uint %v3
@@ -81,19 +82,17 @@ const LAYOUT: &str = "OpCapability Shader
     %u0 = OpConstant %uint 0
     %u1 = OpConstant %uint 1
     %u5 = OpConstant %uint 5
-    %address = OpConstant %ulong 0x1000
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %buffer = OpConvertUToPtr %pblock %address
+    %address = OpConstant %ulong 0x1000",
+    "%buffer = OpConvertUToPtr %pblock %address
     %p = OpAccessChain %pvectors %buffer %u0
     %m = OpLoad %vectors %p Aligned 16
     %q = OpAccessChain %pvector %buffer %u0 %u1
     %second = OpLoad %v3 %q Aligned 8
     %r = OpAccessChain %ppart %buffer %u1 %u5
     %s = OpLoad %part %r Aligned 4
-    OpStore %r %s Aligned 4
-    OpReturn
-    OpFunctionEnd";
+    OpStore %r %s Aligned 4",
+    ""
+);
 
 /// Two nested loops, the inner one with a barrier, and a third loop without one.
 const LOOPS: &str = module!(
@@ -151,23 +150,19 @@ const WORKGROUP: &str = module!(
 );
 
 /// Two aliased blocks of different sizes over the same workgroup memory.
-const BLOCKS: &str = "OpCapability Shader
-    OpCapability WorkgroupMemoryExplicitLayoutKHR
+const BLOCKS: &str = module!(
+    "OpCapability WorkgroupMemoryExplicitLayoutKHR
     OpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main \"main\" %a %b
-    OpExecutionMode %main LocalSize 4 1 1
-    OpDecorate %a Aliased
+    OpMemoryModel Logical GLSL450",
+    "%a %b",
+    "OpDecorate %a Aliased
     OpDecorate %b Aliased
     OpDecorate %words Block
     OpDecorate %floats Block
     OpMemberDecorate %words 0 Offset 0
     OpMemberDecorate %floats 0 Offset 8
-    OpDecorate %array ArrayStride 4
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %uint = OpTypeInt 32 0
-    %float = OpTypeFloat 32
+    OpDecorate %array ArrayStride 4",
+    "%float = OpTypeFloat 32
     %u0 = OpConstant %uint 0
     %u10 = OpConstant %uint 10
     %array = OpTypeArray %uint %u10
@@ -178,15 +173,13 @@ const BLOCKS: &str = "OpCapability Shader
     %puint = OpTypePointer Workgroup %uint
     %pfloat = OpTypePointer Workgroup %float
     %a = OpVariable %pwords Workgroup
-    %b = OpVariable %pfloats Workgroup
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %p = OpAccessChain %puint %a %u0 %u0
+    %b = OpVariable %pfloats Workgroup",
+    "%p = OpAccessChain %puint %a %u0 %u0
     %x = OpLoad %uint %p
     %q = OpAccessChain %pfloat %b %u0
-    %y = OpLoad %float %q
-    OpReturn
-    OpFunctionEnd";
+    %y = OpLoad %float %q",
+    ""
+);
 
 /// A workgroup size and an array length that are specialization constants.
 const SPECIALIZED: &str = module!(
@@ -369,7 +362,7 @@ fn workgroup_variables_follow_each_other() {
     // In the standard storage buffer layout, vectors of three are 16 bytes apart: 4 * 16 + 12 bytes, then aligned to
     // 16. The struct has its vector at 16 and its last member at 28.
     assert_eq!(variables(&code), [(0, 76), (80, 32)]);
-    assert_eq!((code.workgroup_bytes, code.workgroup_zeroed), (112, false));
+    assert_eq!(code.workgroup_bytes, 112);
     let pointers = each(&code, |inst| match inst {
         Inst::Access { class: Class::Workgroup, pointer, .. } => Some(constant(&code, pointer)),
         _ => None,

@@ -50,17 +50,10 @@ pub(super) struct Clock(Option<Arc<Node>>);
 
 #[derive(Debug)]
 enum Node {
-    Leaf {
-        key: u64,
-        time: Time,
-    },
+    /// A single key.
+    Leaf { key: u64, time: Time },
     /// Keys that agree above `bit` (a power of two): those with a 0 there are in `low`, those with a 1 in `high`.
-    Branch {
-        prefix: u64,
-        bit: u64,
-        low: Arc<Node>,
-        high: Arc<Node>,
-    },
+    Branch { prefix: u64, bit: u64, low: Arc<Node>, high: Arc<Node> },
 }
 
 impl Clock {

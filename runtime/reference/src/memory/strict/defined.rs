@@ -16,9 +16,9 @@ pub(super) struct Definedness {
 }
 
 impl Definedness {
-    /// A new memory, entirely undefined or entirely defined.
-    pub(super) fn new(defined: bool) -> Self {
-        Self { undefined: Pages::new(if defined { 0 } else { !0 }), origins: Pages::new(0) }
+    /// A new memory, entirely undefined.
+    pub(super) fn new() -> Self {
+        Self { undefined: Pages::new(!0), origins: Pages::new(0) }
     }
 
     /// The undefined bits of up to 8 bytes.

@@ -19,7 +19,7 @@ mod weak;
 
 use rustc_hash::FxHashMap;
 
-use crate::code::{Atomic, AtomicOp, Barrier, MemoryAccess, Pc};
+use crate::code::{Atomic, AtomicOp, MemoryAccess, Pc};
 use crate::config::Mode;
 use defined::{Definedness, Origins};
 use event::{Event, How};
@@ -35,7 +35,7 @@ pub struct Strict {
     dispatch: u32,
     memories: Memories,
     origins: Origins,
-    order: AccessOrder,
+    pub(crate) order: AccessOrder,
     /// Set if races are to be detected.
     races: Option<Races>,
     /// Set if loads may see older values.
@@ -43,10 +43,7 @@ pub struct Strict {
 }
 
 #[derive(Debug, Default)]
-struct Memories {
-    known: FxHashMap<Space, Memory>,
-    workgroup_zeroed: bool,
-}
+struct Memories(FxHashMap<Space, Memory>);
 
 #[derive(Debug)]
 struct Memory {
@@ -56,14 +53,13 @@ struct Memory {
 
 impl Memories {
     fn get(&mut self, space: Space) -> &mut Memory {
-        let zeroed = matches!(space, Space::Workgroup(_)) && self.workgroup_zeroed;
-        self.known.entry(space).or_insert_with(|| Memory::new(zeroed))
+        self.0.entry(space).or_insert_with(Memory::new)
     }
 }
 
 impl Memory {
-    fn new(defined: bool) -> Self {
-        Self { defined: Definedness::new(defined), accesses: Accesses::new() }
+    fn new() -> Self {
+        Self { defined: Definedness::new(), accesses: Accesses::new() }
     }
 
     /// The newest value at a location, and its undefined bits.
@@ -86,11 +82,11 @@ impl Strict {
     }
 
     pub fn allocate(&mut self, allocation: u32) {
-        self.memories.known.insert(Space::Device(allocation), Memory::new(false));
+        self.memories.0.insert(Space::Device(allocation), Memory::new());
     }
 
     pub fn free(&mut self, allocation: u32) {
-        self.memories.known.remove(&Space::Device(allocation));
+        self.memories.0.remove(&Space::Device(allocation));
     }
 
     /// Records that the host has written or filled bytes of an allocation.
@@ -102,15 +98,15 @@ impl Strict {
     pub fn host_copy(&mut self, from: (u32, u64), to: (u32, u64), bytes: u64) {
         // Removed for the copy, since both may be the same.
         let (source, target) = (Space::Device(from.0), Space::Device(to.0));
-        let mut memory = self.memories.known.remove(&target).unwrap_or_else(|| Memory::new(false));
+        let mut memory = self.memories.0.remove(&target).unwrap_or_else(Memory::new);
         let from_other = (source != target).then(|| &self.memories.get(source).defined);
         memory.defined.copy(to.1, from_other, from.1, bytes);
-        self.memories.known.insert(target, memory);
+        self.memories.0.insert(target, memory);
     }
 
     /// For a read of an allocation by the host, the first byte to which a kernel stored an undefined value.
     pub fn host_read(&self, allocation: u32, offset: u64, bytes: u64) -> Option<UndefinedStore> {
-        let memory = self.memories.known.get(&Space::Device(allocation))?;
+        let memory = self.memories.0.get(&Space::Device(allocation))?;
         let (offset, origin) = memory.defined.stored_undefined(offset, bytes)?;
         self.origins.get(origin, offset)
     }
@@ -118,16 +114,15 @@ impl Strict {
     /// Begins a dispatch, after all earlier work. Returns its number, see [`UndefinedStore::dispatch`].
     pub fn begin_dispatch(&mut self, shape: Shape) -> u32 {
         if !self.order.begin_dispatch(&shape) {
-            self.memories.known.values_mut().for_each(|memory| memory.accesses = Accesses::new());
+            self.memories.0.values_mut().for_each(|memory| memory.accesses = Accesses::new());
         }
-        self.memories.workgroup_zeroed = shape.workgroup_zeroed;
         self.dispatch += 1;
         self.dispatch
     }
 
     /// Ends a dispatch, complete or not. Returns its races in the order of their detection.
     pub fn end_dispatch(&mut self) -> Vec<Race> {
-        self.memories.known.retain(|space, _| matches!(space, Space::Device(_)));
+        self.memories.0.retain(|space, _| matches!(space, Space::Device(_)));
         self.order.end_dispatch();
         if let Some(weak) = &mut self.weak {
             weak.forget();
@@ -135,18 +130,10 @@ impl Strict {
         self.races.as_mut().map_or_else(Vec::new, Races::take)
     }
 
-    pub fn begin_workgroup(&mut self, workgroup: u32) {
-        self.order.begin_workgroup(workgroup);
-    }
-
-    pub fn end_invocation(&mut self, agent: Agent) {
-        self.order.end_invocation(agent);
-    }
-
     /// Ends a workgroup, and so its memory.
     pub fn end_workgroup(&mut self, workgroup: u32) {
         self.order.end_workgroup(workgroup);
-        self.memories.known.remove(&Space::Workgroup(workgroup));
+        self.memories.0.remove(&Space::Workgroup(workgroup));
     }
 
     pub fn load(
@@ -252,15 +239,6 @@ impl Strict {
             self.write(memory, Write { location, bytes, value, event, replaced }, new.kept);
         }
         loaded
-    }
-
-    pub fn fence(&mut self, agent: Agent, barrier: &Barrier) {
-        self.order.fence(agent, barrier);
-    }
-
-    /// A control barrier, for the invocations of one workgroup that leave it together.
-    pub fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
-        self.order.barrier(agents, barrier);
     }
 
     /// The knowledge about the memory of an access, which is added to the accesses that may race.

@@ -53,8 +53,6 @@ pub struct Shape {
     /// Number of invocations of a workgroup, at most 65536.
     pub workgroup_size: u32,
     pub subgroup_size: u32,
-    /// Whether workgroup memory starts as zeros instead of undefined.
-    pub workgroup_zeroed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

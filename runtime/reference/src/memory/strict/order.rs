@@ -24,7 +24,7 @@ struct Workgroup {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct AccessOrder {
+pub(crate) struct AccessOrder {
     now: Time,
     /// The begin of the dispatch. All earlier events are ordered before it.
     begin: Time,
@@ -61,13 +61,13 @@ impl AccessOrder {
         self.messages.clear();
     }
 
-    pub(super) fn begin_workgroup(&mut self, workgroup: u32) {
+    pub(crate) fn begin_workgroup(&mut self, workgroup: u32) {
         let invocations = vec![Invocation::default(); self.workgroup_size];
         self.workgroups.insert(workgroup, Workgroup { invocations, messages: FxHashMap::default() });
     }
 
     /// Drops the knowledge of an invocation that has ended.
-    pub(super) fn end_invocation(&mut self, agent: Agent) {
+    pub(crate) fn end_invocation(&mut self, agent: Agent) {
         if let Some(invocation) = self.invocation_mut(agent) {
             *invocation = Invocation::default();
         }
@@ -202,7 +202,7 @@ impl AccessOrder {
         }
     }
 
-    pub(super) fn fence(&mut self, agent: Agent, barrier: &Barrier) {
+    pub(crate) fn fence(&mut self, agent: Agent, barrier: &Barrier) {
         let Barrier { memory: scope, semantics, .. } = *barrier;
         let now = self.now;
         if scope > Scope::Invocation
@@ -220,7 +220,7 @@ impl AccessOrder {
     }
 
     /// A control barrier of invocations that leave it together.
-    pub(super) fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
+    pub(crate) fn barrier(&mut self, agents: &[Agent], barrier: &Barrier) {
         let Semantics { acquire, release, .. } = barrier.semantics;
         let scope = if acquire || release { barrier.execution.min(barrier.memory) } else { barrier.execution };
         match scope {

@@ -11,13 +11,13 @@ const RESULT: u64 = 2048;
 /// The invocations of a subgroup, for the formula.
 struct Case<'a> {
     active: &'a [bool],
-    values: &'a [[u32; 4]],
+    values: &'a [u32],
     others: &'a [u32],
 }
 
 impl Case<'_> {
     fn value(&self, place: usize) -> Option<u32> {
-        self.active.get(place).copied().filter(|&active| active).map(|_| self.values[place][0])
+        self.active.get(place).copied().filter(|&active| active).map(|_| self.values[place])
     }
 
     /// The positions of the participants.
@@ -44,15 +44,7 @@ fn check(
         let mut asm = Assembler::new(count as u32);
         asm.block(&[], &[1, 2]);
         let id = asm.builtin(BuiltIn::LocalInvocationIndex);
-        let four = asm.constant(4);
-        let first = asm.binary(Binary::IMul, id, four);
-        let values = asm.slots(4);
-        for word in 0..4 {
-            let offset = asm.constant(word);
-            let index = asm.binary(Binary::IAdd, first, offset);
-            let loaded = asm.fetch(index);
-            asm.put(Inst::Move { d: values + word as u32, a: loaded });
-        }
+        let values = asm.fetch(id);
         let fetch = |asm: &mut Assembler, base| {
             let pointer = asm.element(BUFFER + 4 * base, id);
             asm.load(Class::Device, pointer)
@@ -64,6 +56,8 @@ fn check(
         let bits = if op == GroupOp::Ballot { 1 } else { 32 };
         let result = asm.group(op, bits, values, others);
         let results = if op == GroupOp::Ballot { 4 } else { 1 };
+        let four = asm.constant(4);
+        let first = asm.binary(Binary::IMul, id, four);
         for word in 0..results {
             let offset = asm.constant(RESULT + word);
             let index = asm.binary(Binary::IAdd, first, offset);
@@ -75,8 +69,7 @@ fn check(
 
         let mut run = asm.runs(size);
         let mut random = numbers(size);
-        let values: Vec<[u32; 4]> =
-            (0..count).map(|_| std::array::from_fn(|_| value(random.next().unwrap()))).collect();
+        let values: Vec<u32> = (0..count).map(|_| value(random.next().unwrap())).collect();
         // The number of a broadcast is the same everywhere.
         let others: Vec<u32> = match op {
             GroupOp::Broadcast => vec![other(random.next().unwrap(), size); count],
@@ -84,7 +77,7 @@ fn check(
         };
         let active: Vec<bool> = (0..count).map(|_| !random.next().unwrap().is_multiple_of(4)).collect();
         run.input = vec![0xdead_beef; RESULT as usize];
-        run.input[..4 * count].copy_from_slice(values.as_flattened());
+        run.input[..count].copy_from_slice(&values);
         run.input[OTHER as usize..][..count].copy_from_slice(&others);
         for (word, &active) in run.input[ACTIVE as usize..].iter_mut().zip(&active) {
             *word = active.into();
@@ -132,7 +125,7 @@ fn ballots() {
         |random| random >> 7 & 1,
         unused,
         |case, _| {
-            let ballot = case.there().fold(0_u128, |ballot, place| ballot | u128::from(case.values[place][0]) << place);
+            let ballot = case.there().fold(0_u128, |ballot, place| ballot | u128::from(case.values[place]) << place);
             Some((0..4).map(|word| (ballot >> (32 * word)) as u32).collect())
         },
     );

@@ -13,17 +13,17 @@ fn device(offset: u64) -> Location {
     at(Space::Device(1), offset)
 }
 
-fn started(zeroed: bool) -> (Strict, Plain) {
+fn started() -> (Strict, Plain) {
     let mut strict = Strict::new(Mode { check: true, seed: None });
     strict.allocate(1);
-    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2, workgroup_zeroed: zeroed });
-    strict.begin_workgroup(0);
+    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2 });
+    strict.order.begin_workgroup(0);
     (strict, Plain::default())
 }
 
 #[test]
 fn memory_is_undefined_until_it_is_written() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     assert_eq!(strict.load(&memory, ONE, device(0), 4, &SHARED, 0).undefined, 0xffff_ffff);
     assert_eq!(strict.load(&memory, ONE, at(Space::Workgroup(0), 8), 8, &SHARED, 0).undefined, u64::MAX);
     strict.host_write(1, 1, 2);
@@ -38,15 +38,8 @@ fn memory_is_undefined_until_it_is_written() {
 }
 
 #[test]
-fn zeroed_workgroup_memory_is_defined() {
-    let (mut strict, memory) = started(true);
-    assert_eq!(strict.load(&memory, ONE, at(Space::Workgroup(0), 8), 8, &SHARED, 0).undefined, 0);
-    assert_eq!(strict.load(&memory, ONE, device(0), 8, &SHARED, 0).undefined, u64::MAX);
-}
-
-#[test]
 fn undefined_bits_are_kept_one_by_one() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     strict.store(&memory, ONE, device(16), 4, (0x55, 0x0f00_0001), &SHARED, 0);
     let loaded = strict.load(&memory, ONE, device(16), 4, &SHARED, 0);
     assert_eq!((loaded.bits, loaded.undefined), (0x55, 0x0f00_0001));
@@ -55,7 +48,7 @@ fn undefined_bits_are_kept_one_by_one() {
 
 #[test]
 fn an_atomic_hands_undefined_bits_on() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     let add = atomic(AtomicOp::Update(Binary::IAdd), Space::Device(1), Scope::Device, RELAXED);
     let old = strict
         .atomic(&memory, ONE, device(0), &add, 0, |bits, undefined| Some(New { bits: bits + 1, undefined, kept: 0 }));
@@ -68,7 +61,7 @@ fn an_atomic_hands_undefined_bits_on() {
 
 #[test]
 fn what_an_atomic_keeps_is_as_defined_as_it_was() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     // One loop changes a byte of a word that it has read. Meanwhile, another invocation stores the next byte with the
     // same bits.
     let swap = atomic(AtomicOp::CompareExchange, Space::Device(1), Scope::Device, RELAXED);
@@ -89,7 +82,7 @@ fn what_an_atomic_keeps_is_as_defined_as_it_was() {
 
 #[test]
 fn the_host_hears_of_undefined_stores_only() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     // No kernel wrote: no finding.
     assert_eq!(strict.host_read(1, 0, 4096), None);
     strict.store(&memory, TWO, device(100), 4, (0, 0xff00), &SHARED, 17);
@@ -110,8 +103,8 @@ fn the_host_hears_of_undefined_stores_only() {
     assert_eq!(strict.host_read(1, 100, 4), None);
     strict.host_copy((1, 96), (2, 0), 16);
     assert_eq!(strict.host_read(2, 0, 16), None);
-    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2, workgroup_zeroed: false });
-    strict.begin_workgroup(0);
+    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2 });
+    strict.order.begin_workgroup(0);
     strict.store(&memory, ONE, device(200), 4, (0, 0), &SHARED, 17);
     assert_eq!(strict.host_read(1, 200, 4), None);
     strict.store(&memory, ONE, device(200), 1, (0, 1), &SHARED, 17);
@@ -120,10 +113,10 @@ fn the_host_hears_of_undefined_stores_only() {
 
 #[test]
 fn a_new_workgroup_has_new_memory() {
-    let (mut strict, memory) = started(false);
+    let (mut strict, memory) = started();
     strict.store(&memory, ONE, at(Space::Workgroup(0), 0), 4, (1, 0), &SHARED, 0);
     strict.end_workgroup(0);
-    strict.begin_workgroup(1);
+    strict.order.begin_workgroup(1);
     let other = Agent { workgroup: 1, ..ONE };
     assert_eq!(strict.load(&memory, other, at(Space::Workgroup(1), 0), 4, &SHARED, 0).undefined, 0xffff_ffff);
     assert!(strict.end_dispatch().is_empty());
@@ -132,8 +125,8 @@ fn a_new_workgroup_has_new_memory() {
 #[test]
 fn adversarial_runs_read_arbitrary_bits_where_undefined() {
     let mut strict = Strict::new(Mode { check: false, seed: Some(3) });
-    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2, workgroup_zeroed: false });
-    strict.begin_workgroup(0);
+    strict.begin_dispatch(Shape { workgroup_size: 2, subgroup_size: 2 });
+    strict.order.begin_workgroup(0);
     let memory = Plain::default();
     strict.store(&memory, ONE, device(0), 8, (0xab, 0xffff_0000), &SHARED, 0);
     let values: Vec<_> = (0..8).map(|_| strict.load(&memory, ONE, device(0), 8, &SHARED, 0).bits).collect();

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::*;
-use crate::code::{Binary, Class, Scope, Semantics};
+use crate::code::{Barrier, Binary, Class, Scope, Semantics};
 
 /// Memory that is initially zero.
 #[derive(Default)]
@@ -34,6 +34,11 @@ impl Bytes for Plain {
             memory.insert(Self::byte(location, i), (bits >> (8 * i)) as u8);
         }
     }
+}
+
+/// Makes the beginning of a workgroup's memory defined, without a write.
+fn define_workgroup(strict: &mut Strict, workgroup: u32) {
+    strict.memories.get(Space::Workgroup(workgroup)).defined.define(0, 64);
 }
 
 /// A 32-bit atomic operation.

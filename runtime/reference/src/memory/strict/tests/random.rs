@@ -12,7 +12,7 @@ const AGENTS: [Agent; 4] = [
     Agent { workgroup: 0, subgroup: 1, lane: 2 },
     Agent { workgroup: 1, subgroup: 0, lane: 0 },
 ];
-const SHAPE: Shape = Shape { workgroup_size: 3, subgroup_size: 2, workgroup_zeroed: true };
+const SHAPE: Shape = Shape { workgroup_size: 3, subgroup_size: 2 };
 
 /// Four words, the last one in workgroup memory. Written values identify the writing event.
 fn place(number: u32, agent: Agent) -> Location {
@@ -147,7 +147,7 @@ impl Execution {
                     memory: self.scope(),
                     semantics: self.semantics(acquire, release),
                 };
-                self.strict.fence(agent, &barrier);
+                self.strict.order.fence(agent, &barrier);
                 self.events.push(Self::synchronisation(agent, barrier.memory, barrier.semantics));
             }
             2 => {
@@ -156,7 +156,7 @@ impl Execution {
                 let order = self.random.pick(4);
                 let barrier = Barrier { execution, memory, semantics: self.semantics(order != 1, order != 2) };
                 let agents = if execution == Scope::Subgroup { &AGENTS[..2] } else { &AGENTS[..3] };
-                self.strict.barrier(agents, &barrier);
+                self.strict.order.barrier(agents, &barrier);
                 for agent in agents {
                     let event = Self::synchronisation(*agent, memory, barrier.semantics);
                     self.events.push(axioms::Event { barrier: Some(self.barriers), ..event });
@@ -173,8 +173,9 @@ fn execute(number: u64, seed: Option<u64>, steps: u32, wild: bool) -> (Vec<axiom
     let mut strict = Strict::new(Mode { check: true, seed });
     strict.host_write(1, 0, 64);
     strict.begin_dispatch(SHAPE);
-    strict.begin_workgroup(0);
-    strict.begin_workgroup(1);
+    strict.order.begin_workgroup(0);
+    strict.order.begin_workgroup(1);
+    define_workgroup(&mut strict, 0);
     let mut execution = Execution {
         random: Seeded::new(number),
         memory: Plain::default(),
@@ -191,27 +192,7 @@ fn execute(number: u64, seed: Option<u64>, steps: u32, wild: bool) -> (Vec<axiom
 }
 
 fn describe(events: &[axioms::Event]) -> String {
-    let flag = |holds: bool, name| if holds { name } else { "" };
-    let line = |(i, e): (usize, &axioms::Event)| {
-        let (workgroup, subgroup, lane) = e.thread;
-        let access = e.place.map_or(String::new(), |place| format!(" x{place} from {:?}", e.reads_from));
-        let barrier = e.barrier.map_or(String::new(), |number| format!(" barrier {number}"));
-        let flags = [
-            flag(e.reads, " read"),
-            flag(e.writes, " write"),
-            flag(e.atomic, " atomic"),
-            flag(e.place.is_some() && !e.non_private, " private"),
-            flag(e.av_vis, " av/vis"),
-            flag(e.acquire, " acquire"),
-            flag(e.release, " release"),
-            flag(e.make_available, " available"),
-            flag(e.make_visible, " visible"),
-            flag(e.semantics[0], " device"),
-            flag(e.semantics[1], " workgroup"),
-        ];
-        format!("{i}: {workgroup}/{subgroup}/{lane}{access}{barrier}{} @{:?}\n", flags.concat(), e.scope)
-    };
-    events.iter().enumerate().map(line).collect()
+    events.iter().enumerate().map(|(number, event)| format!("{number}: {event:?}\n")).collect()
 }
 
 #[test]

@@ -29,7 +29,7 @@ const MATE: Agent = agent(0, 2);
 
 /// In another workgroup.
 const FAR: Agent = agent(1, 0);
-const SHAPE: Shape = Shape { workgroup_size: 4, subgroup_size: 2, workgroup_zeroed: true };
+const SHAPE: Shape = Shape { workgroup_size: 4, subgroup_size: 2 };
 const SEEDS: u64 = 40;
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +78,7 @@ impl Run {
                 registers[thread].push(old.bits);
             }
             Fence(memory, semantics) => {
-                strict.fence(agent, &crate::code::Barrier { execution: Scope::Invocation, memory, semantics });
+                strict.order.fence(agent, &crate::code::Barrier { execution: Scope::Invocation, memory, semantics });
             }
             Barrier(..) => unreachable!("barriers are no step of one thread"),
         }
@@ -92,8 +92,9 @@ fn begun(mode: Mode) -> Strict {
         strict.host_write(allocation, 0, 256);
     }
     strict.begin_dispatch(SHAPE);
-    strict.begin_workgroup(0);
-    strict.begin_workgroup(1);
+    strict.order.begin_workgroup(0);
+    strict.order.begin_workgroup(1);
+    define_workgroup(&mut strict, 0);
     strict
 }
 
@@ -118,7 +119,7 @@ fn run(threads: &[Thread], schedule: &[usize], mode: Mode) -> Option<Outcome> {
             (0..threads.len()).filter(|other| message::common(agent, threads[*other].0) <= execution).collect();
         if together.iter().all(|other| waiting[*other]) {
             let agents: Vec<_> = together.iter().map(|other| threads[*other].0).collect();
-            run.strict.barrier(&agents, &crate::code::Barrier { execution, memory, semantics });
+            run.strict.order.barrier(&agents, &crate::code::Barrier { execution, memory, semantics });
             together.iter().for_each(|other| waiting[*other] = false);
         }
     }

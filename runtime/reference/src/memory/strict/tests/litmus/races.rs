@@ -201,7 +201,7 @@ fn a_dispatch_is_ordered_after_the_one_before() {
         let memory = Plain::default();
         for (agent, value) in [(A, 1), (FAR, 2), (MATE, 3)] {
             strict.begin_dispatch(SHAPE);
-            strict.begin_workgroup(agent.workgroup);
+            strict.order.begin_workgroup(agent.workgroup);
             assert!(!strict.load(&memory, agent, X, 4, &SHARED, 0).stale);
             strict.store(&memory, agent, X, 4, (value, 0), &SHARED, 0);
             assert_eq!(strict.load(&memory, agent, X, 4, &SHARED, 0).bits, value);
