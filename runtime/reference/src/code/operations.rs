@@ -66,22 +66,20 @@ operations! {
     Int Glsl { FindUMsb }
     Bool Core { LogicalNot }
     Float Core { FNegate }
-    Float Glsl {
-        FAbs, RoundEven, Trunc, Floor, Ceil, Sin, Cos, Tanh, Exp, Log, Exp2, Log2, Sqrt, InverseSqrt
-    }
+    Float Glsl { RoundEven, Trunc, Floor, Ceil, Sin, Cos, Tanh, Exp, Exp2, Log2, Sqrt, InverseSqrt }
 }
 
 operations! {
     /// Scalar operations with two operands. Amounts of shifts are unsigned and may be of any width. Comparisons, from `IEqual` to
     /// `FOrdGreaterThanEqual`, have a boolean result and operands of width `bits`; booleans are compared with 1 bit.
     Binary:
-    Int Core { IAdd, ISub, IMul, UDiv, SDiv, UMod, SMod }
+    Int Core { IAdd, ISub, IMul, UDiv, UMod }
     Int Core { ShiftLeftLogical, ShiftRightLogical, ShiftRightArithmetic }
     Int Core { BitwiseAnd, BitwiseOr, BitwiseXor }
     Int Glsl { UMin, UMax, SMin, SMax }
     Bool Core { LogicalAnd, LogicalOr }
     Float Core { FAdd, FSub, FMul, FDiv }
-    Float Glsl { FMin, FMax, NMin, NMax }
+    Float Glsl { NMin, NMax }
     BoolOrInt Core { IEqual, INotEqual }
     Int Core { UGreaterThan, UGreaterThanEqual, ULessThan, ULessThanEqual }
     Int Core { SGreaterThan, SGreaterThanEqual, SLessThan, SLessThanEqual }
@@ -99,7 +97,6 @@ operations! {
     /// the base, the offset and the count, of which the latter are unsigned and of any width.
     Ternary:
     Float Glsl { Fma, NClamp }
-    Int Glsl { SClamp }
     BoolOrInt Core { Select }
     Int Core { BitFieldUExtract }
 }

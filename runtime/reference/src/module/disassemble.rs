@@ -47,15 +47,20 @@ fn line(inst: &Instruction<'_>) -> String {
 }
 
 fn operand(kind: OperandKind, word: u32) -> String {
+    macro_rules! named {
+        ($kind:ident) => {
+            $kind::from_u32(word).map(|value| format!("{value:?}"))
+        };
+    }
     let named = match kind {
         OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => return format!("%{word}"),
-        OperandKind::StorageClass => StorageClass::from_u32(word).map(|value| format!("{value:?}")),
-        OperandKind::Decoration => Decoration::from_u32(word).map(|value| format!("{value:?}")),
-        OperandKind::BuiltIn => BuiltIn::from_u32(word).map(|value| format!("{value:?}")),
-        OperandKind::Capability => Capability::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::StorageClass => named!(StorageClass),
+        OperandKind::Decoration => named!(Decoration),
+        OperandKind::BuiltIn => named!(BuiltIn),
+        OperandKind::Capability => named!(Capability),
         // The only supported set.
-        OperandKind::LiteralExtInstInteger => GlslStd450Op::from_u32(word).map(|value| format!("{value:?}")),
-        OperandKind::LiteralSpecConstantOpInteger => Op::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::LiteralExtInstInteger => named!(GlslStd450Op),
+        OperandKind::LiteralSpecConstantOpInteger => named!(Op),
         OperandKind::MemoryAccess => MemoryAccess::from_bits(word).map(|value| {
             let names: Vec<&str> = value.iter_names().map(|(name, _)| name).collect();
             if names.is_empty() { "None".into() } else { names.join("|") }

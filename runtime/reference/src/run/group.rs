@@ -89,7 +89,7 @@ fn multiply<W: World>(
     let undefined = if is_whole && !lanes.iter().take(size as usize).any(is_undefined) { 0 } else { mask(group.bits) };
     let results = if is_whole {
         // Vulkan doesn't say which elements an invocation has.
-        let moved = u32::from(is_open(cx.world.choice()));
+        let moved = u32::from(W::Choice::OPEN);
         matrix::product(product, moved, |lane, numbers| {
             let registers = &lanes[lane as usize].registers;
             [0, 1, 2].map(|part| registers[(firsts[part].0 + numbers[part]) as usize])
@@ -102,10 +102,6 @@ fn multiply<W: World>(
             set(cx, &mut lanes[place as usize], group.d + component, Value { bits, undefined }, pc);
         }
     }
-}
-
-fn is_open<C: Choice>(_: &C) -> bool {
-    C::OPEN
 }
 
 impl Group {
