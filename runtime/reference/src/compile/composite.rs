@@ -14,6 +14,7 @@ impl Compiler<'_> {
         match inst.op {
             Op::CompositeConstruct => self.composite(inst)?,
             Op::CompositeExtract => self.extract(inst)?,
+            Op::CompositeInsert => self.insert(inst)?,
             Op::VectorShuffle => self.shuffle(inst)?,
             _ => return Ok(false),
         }
@@ -90,6 +91,17 @@ impl Compiler<'_> {
         let part = &cells[start as usize..(start + count) as usize];
         inst.refuse_if(ty != inst.ty, "extracts a part of another type")?;
         self.result(inst, part)
+    }
+
+    fn insert(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (object, composite) = (inst.operand(0)?, inst.operand(1)?);
+        let mut cells = self.cells(composite)?.to_vec();
+        let (ty, start) = self.part(inst, self.type_of(composite)?, inst.rest(2))?;
+        let wrong = ty != self.type_of(object)? || self.type_of(composite)? != inst.ty;
+        inst.refuse_if(wrong, "inserts a part of another type")?;
+        let part = self.cells(object)?;
+        cells[start as usize..start as usize + part.len()].copy_from_slice(&part);
+        self.result(inst, cells)
     }
 
     fn shuffle(&mut self, inst: &Instruction<'_>) -> Result<()> {

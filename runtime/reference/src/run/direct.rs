@@ -160,8 +160,8 @@ macro_rules! direct {
                     $(Direct::$access(part) => {
                         let world = (&mut *world, &mut *local);
                         let done = part.access(world, who, (Class::$class, $loads), registers, private);
-                        let Some(done) = done else { break };
-                        (count, next) = done;
+                        let Some(()) = done else { break };
+                        (count, next) = (part.count, here + Pc::from(part.count));
                     })*
                     Direct::Jump(to) => next = to,
                     Direct::Branch { condition, yes, no } => {
@@ -273,8 +273,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Performs the access. Returns the number of instructions done and the next one's position; `None`, without an effect, where the
-    /// access is at fault.
+    /// Performs the access; `None`, without an effect, where it is at fault.
     #[inline(always)]
     fn access<W: World>(
         &self,
@@ -283,25 +282,25 @@ impl Part {
         (class, loads): (Class, bool),
         registers: &mut [u64],
         private: &mut [u8],
-    ) -> Option<(u8, Pc)> {
+    ) -> Option<()> {
         let address = registers[self.pointer as usize];
         if address & u64::from(self.low) != 0 {
             return None;
         }
         let address = address.wrapping_add(self.offset.into());
-        let register = &mut registers[self.register as usize];
+        let register = self.register as usize;
         if class == Class::Private {
             let from = usize::try_from(address).ok()?;
             let bytes = private.get_mut(from..from.checked_add(self.bytes.into())?)?;
-            if loads { *register = number(bytes) } else { set_number(bytes, *register) }
+            if loads { registers[register] = number(bytes) } else { set_number(bytes, registers[register]) }
         } else {
             let access = Access { class, address, bytes: self.bytes, how: MemoryAccess::default() };
             if loads {
-                *register = world.load(local, who, access).ok()?.bits;
+                registers[register] = world.load(local, who, access).ok()?.bits;
             } else {
-                world.store(local, who, access, Value { bits: *register, undefined: 0 }).ok()?;
+                world.store(local, who, access, Value { bits: registers[register], undefined: 0 }).ok()?;
             }
         }
-        Some((self.count, who.pc + Pc::from(self.count)))
+        Some(())
     }
 }
