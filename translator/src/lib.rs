@@ -152,7 +152,7 @@ impl Program {
     /// What `.loc` says of the code on a line, counted from 1, of the module of a name: file and line of what that was compiled
     /// from, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
     pub fn origin(&self, module: &str, line: u32) -> Option<String> {
-        lower::reports::line_origin(&self.decoded, &self.source, module, line)
+        lower::layout::reports::line_origin(&self.decoded, &self.source, module, line)
     }
 
     /// What the text says of its kernels, in source order, which takes little time. Those are left out of which it shows that they can't be

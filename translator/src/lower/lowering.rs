@@ -4,8 +4,8 @@ use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
-use crate::lower::calls::frame::Frame;
-use crate::lower::memory::layout::Layout;
+use crate::lower::layout::Layout;
+use crate::lower::layout::frame::Frame;
 
 /// The result of a lowering function.
 pub type Result<T = ()> = std::result::Result<T, Diagnostic>;

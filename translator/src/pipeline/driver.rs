@@ -10,8 +10,9 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source};
 use crate::emit::Emitter;
 use crate::legalize::Lengths;
-use crate::lower::memory::layout::module_variables;
-use crate::lower::{launches, resources};
+use crate::lower::launches;
+use crate::lower::layout::module_variables;
+use crate::lower::layout::services;
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::side_by_side;
@@ -36,7 +37,7 @@ pub fn translate<'p>(
     let policy = Policy::new(options.target, options.math);
     let (mut variables, places) = module_variables(program);
     let provided = variables.size;
-    let services = resources::services(program, &mut variables, &policy, options.sizes, options.check_accesses);
+    let services = services::services(program, &mut variables, &policy, options.sizes, options.check_accesses);
     if let Some(region) = services.launches {
         launches::add_table(program, region, &places, services, &policy, &mut variables);
     }

@@ -20,12 +20,12 @@ use crate::emit::{EmitEntry, Emitted, Emitter};
 use crate::ir;
 use crate::legalize::{Allocations, Lengths};
 use crate::lower::build::{self, Built};
-use crate::lower::calls;
 use crate::lower::calls::services::Service;
+use crate::lower::layout::call_graph;
+use crate::lower::layout::reports;
+use crate::lower::layout::services::Services;
+use crate::lower::layout::{self, LaunchKind, Layout, Places};
 use crate::lower::memory::addresses32;
-use crate::lower::memory::layout::{self, LaunchKind, Layout, Places};
-use crate::lower::reports;
-use crate::lower::resources::Services;
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::stopwatch::Stopwatch;
@@ -136,7 +136,7 @@ fn lower<'p>(
     let Built { function, graph, prints, launches } = build::build(program, id, &layout, policy)?;
     let settings = Settings {
         policy,
-        architecture: calls::oldest_architecture(program, id),
+        architecture: call_graph::oldest_architecture(program, id),
         required_block: ptx.required_block,
         blocks: blocks(ptx, options.block_threads),
         kernel: number,
@@ -294,7 +294,7 @@ pub(crate) fn check_supported<'p>(
 
 /// Whether all instructions of a kernel are translated, and all functions that it calls are there.
 fn is_supported(program: &Program, kernel: FuncId) -> bool {
-    calls::reachable(program, kernel).iter().all(|function| {
+    call_graph::reachable(program, kernel).iter().all(|function| {
         function.unsupported.is_empty() && (function.body.is_some() || Service::find(function).is_some())
     })
 }

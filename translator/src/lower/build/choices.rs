@@ -14,8 +14,8 @@ use crate::decode::program::{Base, FuncId, Function, Operand, ParamId, Reg, Targ
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Stmt, Type, Var};
-use crate::lower::calls::frame::Frame;
-use crate::lower::calls::{self, Code};
+use crate::lower::layout::call_graph::{self, Code};
+use crate::lower::layout::frame::Frame;
 use ptx2spv_target::Fault;
 
 /// A choice with one copy.
@@ -55,7 +55,7 @@ impl<'p> Build<'p> {
         targets: &Targets,
         call: &Call<'_>,
     ) -> Result<(), Diagnostic> {
-        let candidates = calls::candidates(self.program, targets);
+        let candidates = call_graph::candidates(self.program, targets);
         let code = Code::Choice(candidates.as_slice().into());
         let function = candidates.first().and_then(|first| self.program.functions.at(*first));
         if let (Some(&single), Some(function)) = (self.singles.get(&code), function) {

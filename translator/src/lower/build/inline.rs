@@ -8,9 +8,9 @@ use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::IndexVec;
 use crate::ir::{Compare, Stmt, Type, Value, Var};
-use crate::lower::calls::frame::{Frame, ParamSlot};
 use crate::lower::calls::services::Service;
-use crate::lower::calls::{self, Code, Single};
+use crate::lower::layout::call_graph::{self, Code, Single};
+use crate::lower::layout::frame::{Frame, ParamSlot};
 use crate::lower::lowering::{Lowering, carrier};
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in
@@ -286,7 +286,7 @@ impl<'p> Build<'p> {
         }
         let (frame, slots) = self.interface(callee)?;
         let (entry, returns) = (self.new_block(), self.new_block());
-        let inlined = calls::inlined(self.program, code, &self.singles);
+        let inlined = call_graph::inlined(self.program, code, &self.singles);
         let stack = self.stack.get_or_insert_with(|| Stack::new(&mut self.function));
         let number = stack.instances.len();
         let mut waiting = Waiting::new(callee, frame, &slots, (entry, returns), Some(number));

@@ -21,7 +21,6 @@ use reads::Reads;
 use recursion::Stack;
 use shared::Shared;
 
-use super::calls::{self, Singles};
 use super::launches;
 use super::lowering::{Lowering, carrier};
 use super::texture::batch::{self, Step};
@@ -33,12 +32,13 @@ use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Builder, Builtin, Compare, MemoryOrder, Scope, Space, Stmt, Type, Value, Var};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
-use crate::lower::calls::frame::{Frame, ParamSlot};
 use crate::lower::calls::prologue;
+use crate::lower::layout::call_graph::{self, Singles};
+use crate::lower::layout::frame::{Frame, ParamSlot};
+use crate::lower::layout::pending_copies::PendingCopies;
+use crate::lower::layout::{Layout, RESERVED_SHARED_WORDS};
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
-use crate::lower::memory::layout::{Layout, RESERVED_SHARED_WORDS};
-use crate::lower::memory::pending_copies::PendingCopies;
 use crate::lower::thread::barriers;
 use crate::policy::Policy;
 use ptx2spv_target::Cluster;
@@ -76,7 +76,7 @@ pub fn build(program: &Program, kernel: FuncId, layout: &Layout, policy: &Policy
         reported: FxHashSet::default(),
         prints: Prints::default(),
         launches: false,
-        singles: calls::choose(program, kernel, policy.blocks_slow).map_err(|diagnostic| vec![diagnostic])?,
+        singles: call_graph::choose(program, kernel, policy.blocks_slow).map_err(|diagnostic| vec![diagnostic])?,
         stack: None,
         shared: Vec::new(),
         reads: Reads::default(),

@@ -19,9 +19,9 @@ use crate::decode::program::{Function, Program};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
-use crate::lower::calls::Code;
-use crate::lower::calls::frame::Locals;
-use crate::lower::memory::layout;
+use crate::lower::layout;
+use crate::lower::layout::call_graph::Code;
+use crate::lower::layout::frame::Locals;
 use ptx2spv_target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.

@@ -9,7 +9,7 @@ use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::index::{IndexVec, number};
 use crate::ir::{Function, Stmt, Type, Var};
-use crate::lower::calls::Code;
+use crate::lower::layout::call_graph::Code;
 
 /// The one copy of a function or a choice.
 pub(super) struct Shared {

@@ -6,10 +6,10 @@
 use crate::ast::FunctionKind;
 use crate::decode::program::{Base, Function, ParamId};
 use crate::ir::{Access, MemoryOrder, Space, Value, Var};
-use crate::lower::calls::frame::ParamSlot;
+use crate::lower::layout::frame::ParamSlot;
+use crate::lower::layout::uses_stack;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::memory;
-use crate::lower::memory::layout::uses_stack;
 
 const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 

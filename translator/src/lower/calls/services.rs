@@ -9,7 +9,7 @@ use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value,
 use crate::lower::calls::grid;
 use crate::lower::calls::heap;
 use crate::lower::device_words::{WORD, fetch_add};
-use crate::lower::launches::call::Call;
+use crate::lower::layout::runtime_calls::Call;
 use crate::lower::lowering::{Lowering, Result};
 use crate::lower::thread::special;
 use ptx2spv_interface::{MemoryRegion, output, push_constant};

@@ -1,12 +1,12 @@
 //! The code of the device runtime's functions.
 
-use super::call::Call;
 use super::copies;
 use super::launch;
 use super::queries;
 use super::site::Site;
 use crate::diagnostic::Diagnostic;
 use crate::ir::Value;
+use crate::lower::layout::runtime_calls::Call;
 use crate::lower::lowering::Lowering;
 
 impl Call {

@@ -1,10 +1,10 @@
 //! Launches: parameter buffers, which are parts of records, and the fields that make a record a launch; streams and
 //! events.
 
-use super::region::LaunchRegion;
 use super::site::{OWN, Site, error, is_global, store_long, store_words};
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::device_words::{WORD, fetch_add};
+use crate::lower::layout::launch_region::LaunchRegion;
 use ptx2spv_interface::launches::{self, FUNCTION_BYTES, Function, Kind, record};
 
 /// CUDA's limits: blocks of a grid in x, and in y and z; threads of a block; of these in z.

@@ -5,17 +5,14 @@
 //! has ended. Executing them one after the other obeys the rules of all streams and events, so these only need distinct handles.
 //! `call` finds functions by name, `functions` has their code: `launch` and `copies` write records, and `queries` answers queries.
 
-pub mod call;
 mod copies;
 mod functions;
 mod launch;
 mod queries;
-pub mod region;
 mod site;
 mod table;
-mod texts;
 
-pub use call::may_launch;
+pub use crate::lower::layout::runtime_calls::may_launch;
 pub use site::clear_error;
 pub use table::add_table;
 

@@ -1,12 +1,12 @@
 //! Heap memory, the thread's last error, and queries about kernels and the device. Undocumented behaviour, such as which fields stay
 //! unwritten, follows an H200.
 
-use super::call::Which;
 use super::launch::{function as place_of, word};
 use super::site::{ERROR, GENERIC, OWN, Site, clear_error, error, store_long};
-use super::texts;
 use crate::ir::{Builder, Compare, Value};
 use crate::lower::calls::heap;
+use crate::lower::layout::launch_texts;
+use crate::lower::layout::runtime_calls::Which;
 use ptx2spv_interface::MemoryRegion;
 use ptx2spv_interface::launches::{ATTRIBUTES, Function};
 
@@ -176,9 +176,9 @@ pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, thre
 
 /// Address of an error's string.
 pub fn error_string(b: &Builder<'_>, site: &Site, error: Value, which: Which) -> Value {
-    let known = b.compare_const(Compare::LessUnsigned, error, texts::count().into());
+    let known = b.compare_const(Compare::LessUnsigned, error, launch_texts::count().into());
     // Numbers beyond the table use an entry without an error.
-    let number = b.zero_extend(b.select(known, error, b.i32(texts::UNUSED)));
+    let number = b.zero_extend(b.select(known, error, b.i32(launch_texts::UNUSED)));
     let offset = b.shl(number, 3);
     let table = site.address(b, site.region.texts_offset());
     let entry = b.add_const(b.add(table, offset), 4 * which as u64);

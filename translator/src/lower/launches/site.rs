@@ -1,8 +1,8 @@
 //! What the code of each function of the device runtime needs: access to the region, and the thread's last error.
 
-use super::region::LaunchRegion;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
+use crate::lower::layout::launch_region::LaunchRegion;
 use crate::lower::lowering::Lowering;
 use ptx2spv_interface::push_constant;
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::region::LaunchRegion;
-use super::texts;
 use crate::decode::program::{FuncId, Program};
-use crate::lower::memory::layout::{self, LaunchKind, Places};
-use crate::lower::resources::Services;
+use crate::lower::layout::launch_region::LaunchRegion;
+use crate::lower::layout::launch_texts;
+use crate::lower::layout::services::Services;
+use crate::lower::layout::{self, LaunchKind, Places};
 use crate::policy::Policy;
 use ptx2spv_interface::launches::{FUNCTION_BYTES, FUNCTION_WORDS, Function, SHARED_LIMIT};
 use ptx2spv_interface::{ImageRun, Variables};
@@ -25,7 +25,7 @@ pub fn add_table(
 ) {
     if region.texts {
         let offset = region.offset + region.texts_offset();
-        variables.image.push(ImageRun { offset, bytes: texts::bytes() });
+        variables.image.push(ImageRun { offset, bytes: launch_texts::bytes() });
     }
     for (number, (id, kernel)) in (1_u32..).zip(program.kernels()) {
         if !program.address_taken.contains(&id) {

@@ -9,7 +9,7 @@ use crate::lower::integer::packed::{join, part};
 use crate::lower::lowering::{Lowering, Result, carrier};
 use crate::lower::memory;
 use crate::lower::memory::atomics128;
-use crate::lower::memory::memory_order::order;
+use crate::lower::memory_order::order;
 
 /// `atom`: gives the old content.
 pub fn atom(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

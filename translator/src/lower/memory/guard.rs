@@ -3,9 +3,9 @@
 //! an illegal access. It must not damage what else lies there.
 
 use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Space, Type, Value, Var};
+use crate::lower::layout::Layout;
 use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
-use crate::lower::memory::layout::Layout;
 use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
 /// Where the shared memory that a kernel can address ends.

@@ -8,11 +8,7 @@ pub mod caches;
 pub mod cluster;
 pub mod copies;
 pub(in crate::lower) mod guard;
-pub mod layout;
 pub mod mbarrier;
-pub(in crate::lower) mod memory_order;
-pub mod pending_copies;
-pub(in crate::lower) mod shared_start;
 pub mod stack;
 
 use crate::ast::StateSpace;
@@ -25,9 +21,9 @@ use crate::ir::{
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::calls::frame::ParamSlot;
+use crate::lower::layout::frame::ParamSlot;
 use crate::lower::lowering::{Lowering, Result};
-use crate::lower::memory::memory_order::{order, required_scope};
+use crate::lower::memory_order::{order, required_scope};
 use crate::lower::texture;
 use ptx2spv_interface::{ParamLocation, push_constant};
 use ptx2spv_target::CheckedAccess;

@@ -7,8 +7,8 @@
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Compare, Value, Var};
+use crate::lower::layout::STACK_BYTES;
 use crate::lower::lowering::{Lowering, Result};
-use crate::lower::memory::layout::STACK_BYTES;
 use ptx2spv_target::Fault;
 
 /// The least alignment of memory from `alloca`, and the default.

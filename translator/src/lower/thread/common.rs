@@ -9,7 +9,7 @@ use crate::diagnostic::Span;
 use crate::ir::{Function, Var};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
-use crate::lower::calls::frame::Frame;
+use crate::lower::layout::frame::Frame;
 use crate::lower::lowering::{Lowering, Result, carrier};
 use ptx2spv_target::MatrixTypes;
 

@@ -4,9 +4,9 @@ use crate::decode::program::{LaneMask, ReservedShared, Special};
 use crate::ir::{Binary, Builder, Builtin, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::device_words::fetch_add;
+use crate::lower::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
 use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
-use crate::lower::memory::layout::{RESERVED_SHARED, RESERVED_SHARED_USED};
 use ptx2spv_interface::push_constant;
 
 /// Reads a special register.

@@ -1,4 +1,15 @@
-//! Memory layout: a kernel's shared and local memory, its parameter block, and the module's variables in device memory.
+//! What is decided about a kernel before its instructions are lowered: which functions it consists of, the services that it needs of the host,
+//! and its memory layout, that is a kernel's shared and local memory, its parameter block, and the module's variables in device memory.
+
+pub(crate) mod call_graph;
+pub mod frame;
+pub mod launch_region;
+pub mod launch_texts;
+pub mod pending_copies;
+pub mod reports;
+pub mod runtime_calls;
+pub mod services;
+mod shared_start;
 
 use std::sync::Arc;
 
@@ -9,13 +20,12 @@ use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Ope
 use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::{Action, Effects, Operation};
-use crate::lower::calls;
-use crate::lower::launches::call::{any_waits, has_any};
-use crate::lower::memory::shared_start;
-use crate::lower::resources::{Services, reserve};
 use crate::lower::texture::{logarithms, srgb};
 use crate::policy::{Policy, Samplers};
+use call_graph::reachable;
 use ptx2spv_interface::{self, ParamLocation, push_constant};
+use runtime_calls::{any_waits, has_any};
+use services::{Services, reserve};
 
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
@@ -282,7 +292,7 @@ pub fn lay_out(
     let Some(function) = program.functions.at(kernel) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
     };
-    let functions = calls::reachable(program, kernel);
+    let functions = reachable(program, kernel);
     let constants =
         (0..).map(VarId).zip(&program.variables).filter(|(_, variable)| variable.space == StateSpace::Const);
     let ends = constants.filter_map(|(id, variable)| Some(module.variables.get(&id)?.saturating_add(variable.size)));
@@ -466,7 +476,7 @@ pub(crate) fn collect_variables(function: &Function, used: &mut FxHashSet<VarId>
 /// Whether a kernel uses variables that are defined in another module.
 pub fn uses_external(program: &Program, kernel: FuncId) -> bool {
     let mut used = FxHashSet::default();
-    calls::reachable(program, kernel).into_iter().for_each(|function| collect_variables(function, &mut used));
+    reachable(program, kernel).into_iter().for_each(|function| collect_variables(function, &mut used));
     used.into_iter().any(|id| program.variables.at(id).is_some_and(|variable| variable.external))
 }
 

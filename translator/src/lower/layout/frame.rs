@@ -8,7 +8,7 @@ use crate::decode::program::{ParamId, Reg, VarId};
 use crate::index::IndexVec;
 use crate::ir::Var;
 use crate::isa::types::ScalarType;
-use crate::lower::memory::pending_copies::PendingCopies;
+use crate::lower::layout::pending_copies::PendingCopies;
 
 /// One instance of a function: the kernel itself, or an inlined call.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The functions of the device runtime by name. Each is called `cudaName` in modules of compilers before CUDA 12 and `__cudaCDP2Name` in
 //! later ones. The name ends with `_ptsz` if each thread has a NULL stream of its own.
 
+use super::call_graph::reachable;
 use crate::decode::program::{FuncId, Function, Program};
-use crate::lower::calls;
 
 /// Which of an error's strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +173,6 @@ pub fn has_any(functions: &[&Function]) -> bool {
 
 /// Whether a kernel may launch others.
 pub fn may_launch(program: &Program, kernel: FuncId) -> bool {
-    let called = calls::reachable(program, kernel).into_iter().filter(|function| function.body.is_none());
+    let called = reachable(program, kernel).into_iter().filter(|function| function.body.is_none());
     called.filter_map(Call::find).any(Call::launches)
 }

@@ -1,15 +1,15 @@
 //! Regions that the host provides in device memory for a module's kernels, besides its variables: the status record, a
 //! buffer for printed output, a heap, counters.
 
-use super::launches::call::Call;
-use super::launches::region::LaunchRegion;
+use super::launch_region::LaunchRegion;
 use super::reports;
+use super::runtime_calls::Call;
 use crate::decode::program::{Function, Instruction, Operand, Program};
 use crate::ir::{MemoryOrder, locks};
 use crate::isa::modifiers::Operator;
 use crate::isa::operation::Effects;
 use crate::isa::word::Word;
-use crate::lower::memory::memory_order::order;
+use crate::lower::memory_order::order;
 use crate::policy::Policy;
 use ptx2spv_interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
 

@@ -1,7 +1,7 @@
 //! The region of device memory in which kernels request launches.
 
-use super::call::Call;
-use super::texts;
+use super::launch_texts;
+use super::runtime_calls::Call;
 use crate::decode::program::{FuncId, Function, Program};
 use crate::index::number;
 use ptx2spv_interface::{ServiceSizes, launches};
@@ -61,7 +61,7 @@ impl LaunchRegion {
 
     /// Offset of the first record in the region.
     pub fn records(self) -> u64 {
-        let texts = if self.texts { texts::size() } else { 0 };
+        let texts = if self.texts { launch_texts::size() } else { 0 };
         (self.texts_offset() + texts).next_multiple_of(64)
     }
 
