@@ -169,3 +169,19 @@ extern "C" __global__ void whole_grid(u32* sums, u32* out, u32* count, u32 limit
     __syncthreads();
     out[64 * b + t] = search(((volatile u32*)sums)[(b + 1) % gridDim.x] + t, limit);
 }
+
+// The same with sums of warps, whose threads need not be in step before the loop that waits.
+extern "C" __global__ void whole_grid_of_warps(u32* sums, u32* out, u32* count, u32 limit) {
+    u32 t = threadIdx.x, b = blockIdx.x, sum = search(64 * b + t, limit);
+    for (u32 i = 16; i > 0; i /= 2) sum += shfl_xor(0xffffffffu, sum, i);
+    if (t % 32 == 0) atomicAdd(sums + b, sum);
+    __syncthreads();
+    if (t == 0) {
+        __threadfence();
+        atomicAdd(count, 1u);
+        while (*(volatile u32*)count < gridDim.x) {}
+        __threadfence();
+    }
+    __syncthreads();
+    out[64 * b + t] = search(((volatile u32*)sums)[(b + 1) % gridDim.x] + t, limit);
+}

@@ -76,7 +76,8 @@ def long_waits():
         add("blocks_in_turn", 5, 64, [filled(np.uint32, 5), zeros(5), value], {0: np.cumsum(sums).tolist(), 1: [1] * 5})
         after = [search(sums[(b + 1) % 3] + t, limit) for b in range(3) for t in range(64)]
         args = [zeros(3), filled(np.uint32, 192), zeros(1), value]
-        add("whole_grid", 3, 64, args, {0: sums[:3], 1: after, 2: [3]}, cooperative=True)
+        for entry in ["whole_grid", "whole_grid_of_warps"]:
+            add(entry, 3, 64, args, {0: sums[:3], 1: after, 2: [3]}, cooperative=True)
     return f
 
 

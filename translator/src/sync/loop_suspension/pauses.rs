@@ -4,30 +4,27 @@
 //! first: operations of warps wait for their members, barriers for their threads. Where the workgroup's threads synchronize, the block is then
 //! suspended: [`resolve_barriers`](super::super::resolve_barriers).
 
+use rustc_hash::FxHashSet;
+
 use super::super::barriers::{RoundsLeft, push};
 use super::loops::Loop;
 use super::rounds::has;
-use crate::cfg::{BasicBlock, BlockId, Cfg, End, Stop};
+use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::ir::{Builder, Function, Stmt, last_mark};
 
 /// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` says that of positions in the list. `None` if there
-/// is no such loop, or if a thread may not come late to what the threads of a warp that happen to be there do together.
+/// is no such loop, or if a thread may come late from there to what the threads of a warp that happen to be somewhere do together.
 pub fn pause_in_loops(
     function: &mut Function,
     cfg: &mut Cfg,
     loops: &[Loop],
     is_long: impl Fn(usize) -> bool,
 ) -> Option<RoundsLeft> {
-    // `activemask` too: hardware might have more lanes there, and later operations take what it gives as their mask.
-    let is_of_present = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none());
-    if cfg.blocks.iter().any(|block| has(&block.body, &is_of_present)) {
-        return None;
-    }
     let long = loops.iter().enumerate().filter(|(position, _)| is_long(*position));
     let mut ways: Vec<(BlockId, BlockId)> = long.flat_map(|(_, one)| one.back.iter().copied()).collect();
     ways.sort_unstable();
     ways.dedup();
-    if ways.is_empty() {
+    if ways.is_empty() || may_come_apart(cfg, &ways) {
         return None;
     }
     let rounds = RoundsLeft::new(function);
@@ -51,4 +48,34 @@ pub fn pause_in_loops(
         }
     }
     Some(rounds)
+}
+
+/// Whether one of these ways leads to an operation of those lanes of a warp that happen to be there, without a barrier at which all threads
+/// of the block meet before.
+fn may_come_apart(cfg: &Cfg, ways: &[(BlockId, BlockId)]) -> bool {
+    // `activemask` too: hardware might have more lanes there, and later operations take what it gives as their mask.
+    let is_of_present = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none());
+    let before = cfg.predecessors();
+    let mut todo: Vec<BlockId> = before
+        .indices()
+        .filter(|block| cfg.blocks.at(*block).is_some_and(|block| has(&block.body, &is_of_present)))
+        .collect();
+    let mut seen: FxHashSet<BlockId> = todo.iter().copied().collect();
+    while let Some(block) = todo.pop() {
+        for from in before.at(block).into_iter().flatten().copied() {
+            if ways.binary_search(&(from, block)).is_ok() {
+                return true;
+            }
+            let meets = cfg.blocks.at(from).and_then(BasicBlock::barrier).is_some_and(is_of_block);
+            if !meets && seen.insert(from) {
+                todo.push(from);
+            }
+        }
+    }
+    false
+}
+
+/// Whether all threads of the block wait for each other at a barrier.
+fn is_of_block(barrier: &Barrier) -> bool {
+    matches!(barrier.kind, Kind::Sync | Kind::Red(_)) && barrier.count.is_none()
 }
