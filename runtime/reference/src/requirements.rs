@@ -108,7 +108,9 @@ fn capability_need(capability: Capability) -> Option<Need> {
         C::ShaderClockKHR => Features(&[F::ShaderSubgroupClock, F::ShaderDeviceClock]),
         C::DotProduct | C::DotProductInput4x8BitPacked => Features(&[F::ShaderIntegerDotProduct]),
         // Targets don't describe subgroup operations. Those with Vulkan 1.1 are assumed to have all of them.
-        C::GroupNonUniform | C::GroupNonUniformBallot | C::GroupNonUniformShuffle => Vulkan(1),
+        C::GroupNonUniform | C::GroupNonUniformArithmetic | C::GroupNonUniformBallot | C::GroupNonUniformShuffle => {
+            Vulkan(1)
+        }
         // Execution modes decide about each width.
         C::DenormPreserve | C::DenormFlushToZero | C::SignedZeroInfNanPreserve => Vulkan(2),
         C::RoundingModeRTE | C::RoundingModeRTZ => Vulkan(2),

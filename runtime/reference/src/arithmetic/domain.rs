@@ -4,37 +4,43 @@
 //! SPIR-V Instructions".
 
 use super::convert::widen;
+use super::integer::{mask, signed};
 use crate::code::{Binary, Conversion, Ternary, Unary};
 
-/// Undefined results of [`Unary::apply`].
+/// Undefined results of [`super::unary`].
 #[inline]
 pub fn unary(op: Unary, bits: u8, a: u64) -> bool {
     match op {
         // "Result is undefined if x <= 0."
-        Unary::Log2 | Unary::InverseSqrt => widen(bits, a) <= 0.0,
+        Unary::Log | Unary::Log2 | Unary::InverseSqrt => widen(bits, a) <= 0.0,
         // "Result is undefined if x < 0."
         Unary::Sqrt => widen(bits, a) < 0.0,
         _ => false,
     }
 }
 
-/// Undefined results of [`Binary::apply`].
+/// Undefined results of [`super::binary`].
 #[inline]
-pub fn binary(op: Binary, bits: u8, b: u64) -> bool {
+pub fn binary(op: Binary, bits: u8, a: u64, b: u64) -> bool {
+    let least = mask(bits) ^ (mask(bits) >> 1);
     match op {
         Binary::UDiv | Binary::UMod => b == 0,
+        Binary::SDiv => b == 0 || (b == mask(bits) && a == least),
+        // Vulkan: "If […] either operand to OpSRem and OpSMod instructions is negative the result is poison."
+        Binary::SMod => b == 0 || signed(a, bits) < 0 || signed(b, bits) < 0,
         // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of Base."
         Binary::ShiftLeftLogical | Binary::ShiftRightLogical | Binary::ShiftRightArithmetic => b >= bits.into(),
         _ => false,
     }
 }
 
-/// Undefined results of [`Ternary::apply`].
+/// Undefined results of [`super::ternary`].
 #[inline]
 pub fn ternary(op: Ternary, bits: u8, [_, b, c]: [u64; 3]) -> bool {
     match op {
         // "Result is undefined if minVal > maxVal."
         Ternary::NClamp => widen(bits, b) > widen(bits, c),
+        Ternary::SClamp => signed(b, bits) > signed(c, bits),
         Ternary::BitFieldUExtract => bit_field(bits, b, c),
         Ternary::Select | Ternary::Fma => false,
     }

@@ -11,6 +11,13 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.bitwise(a, a ^ F::SIGN)
     }
 
+    /// `FAbs`. Vulkan would permit a negative zero here, but no device returns one.
+    #[inline]
+    pub fn abs(&mut self, a: u64) -> u64 {
+        self.control.signed_zero_inf_nan = true;
+        self.bitwise(a, a & !F::SIGN)
+    }
+
     /// A result that differs from an operand in at most the sign.
     #[inline]
     fn bitwise(&mut self, operand: u64, result: u64) -> u64 {

@@ -29,7 +29,7 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         match op {
             Unary::InverseSqrt => self.inverse_sqrt(x),
             Unary::Exp | Unary::Exp2 => self.exponential(op, a),
-            Unary::Log2 => self.logarithm(a),
+            Unary::Log | Unary::Log2 => self.logarithm(op, a),
             Unary::Sin | Unary::Cos => self.sine(op, a),
             _ => {
                 let (sine, cosine) = (self.hyperbolic(Arithmetic::Sub, a), self.hyperbolic(Arithmetic::Add, a));
@@ -53,10 +53,10 @@ impl<F: Format, C: Choice> Env<'_, F, C> {
         self.result(result)
     }
 
-    /// `Log2`. Vulkan: an absolute error below 2^-21 in [0.5, 2.0], in half precision 2^-7; 3 ULP outside.
-    fn logarithm(&mut self, a: u64) -> u64 {
+    /// `Log`, `Log2`. Vulkan: an absolute error below 2^-21 in [0.5, 2.0], in half precision 2^-7; 3 ULP outside.
+    fn logarithm(&mut self, op: Unary, a: u64) -> u64 {
         let x = F::widen(a);
-        let exact = exact(Unary::Log2, x);
+        let exact = exact(op, x);
         let result = if (0.5..=2.0).contains(&x) {
             self.near(exact, if F::BITS == 16 { POWER_M7 } else { POWER_M21 })
         } else {
@@ -93,6 +93,7 @@ fn exact(op: Unary, x: f64) -> f64 {
         Unary::Cos => x.cos(),
         Unary::Tanh => x.tanh(),
         Unary::Exp => x.exp(),
+        Unary::Log => x.ln(),
         Unary::Exp2 => x.exp2(),
         _ => x.log2(),
     }

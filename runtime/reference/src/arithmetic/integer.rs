@@ -1,5 +1,5 @@
-//! Integer arithmetic that needs more than one machine instruction, shifts, bit fields and positions of bits. Amounts beyond
-//! the width have an arbitrary result, which [`super::domain`] marks as undefined.
+//! Integer arithmetic that needs more than one machine instruction, shifts, bit fields and positions of bits. Division by zero, amounts
+//! beyond the width and the like have an arbitrary result, which [`super::domain`] marks as undefined.
 
 /// The mask of all bits of a width.
 #[inline(always)]
@@ -62,6 +62,28 @@ pub fn extract_unsigned(bits: u8, base: u64, offset: u64, count: u64) -> u64 {
 #[inline]
 pub fn negate(bits: u8, a: u64) -> u64 {
     a.wrapping_neg() & mask(bits)
+}
+
+/// Rounded toward zero.
+#[inline]
+pub fn divide(bits: u8, a: u64, b: u64) -> u64 {
+    match signed(b, bits) {
+        0 => 0,
+        b => signed(a, bits).wrapping_div(b) as u64 & mask(bits),
+    }
+}
+
+/// The remainder with the sign of `b`.
+#[inline]
+pub fn modulo(bits: u8, a: u64, b: u64) -> u64 {
+    match signed(b, bits) {
+        0 => 0,
+        b => {
+            let remainder = signed(a, bits).wrapping_rem(b);
+            let modulo = if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder };
+            modulo as u64 & mask(bits)
+        }
+    }
 }
 
 #[inline]

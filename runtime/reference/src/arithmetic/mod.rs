@@ -23,7 +23,7 @@ pub mod undefined;
 use self::env::with_env;
 use self::format::Arithmetic;
 use self::integer::{mask, signed};
-use crate::code::{AtomicOp, Binary, Conversion, FloatControls, Ternary, Unary, Wide};
+use crate::code::{Binary, Conversion, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
 
 impl Unary {
@@ -42,11 +42,12 @@ impl Unary {
             U::BitCount => a.count_ones().into(),
             U::FindUMsb => integer::find_unsigned_msb(bits, a),
             U::FNegate => with_env!(Both, bits, floats, choice, env => env.negate(a)),
+            U::FAbs => with_env!(Denormals, bits, floats, choice, env => env.abs(a)),
             U::RoundEven | U::Trunc | U::Floor | U::Ceil => {
                 with_env!(Neither, bits, floats, choice, env => env.round(self, a))
             }
             U::Sqrt => with_env!(Neither, bits, floats, choice, env => env.sqrt(a)),
-            U::InverseSqrt | U::Sin | U::Cos | U::Tanh | U::Exp | U::Exp2 | U::Log2 => {
+            U::InverseSqrt | U::Sin | U::Cos | U::Tanh | U::Exp | U::Log | U::Exp2 | U::Log2 => {
                 with_env!(Neither, bits, floats, choice, env => env.function(self, a))
             }
         }
@@ -58,7 +59,7 @@ impl Binary {
     #[inline]
     pub fn apply<C: Choice>(self, bits: u8, [a, b]: [u64; 2], floats: &FloatControls, choice: &mut C) -> u64 {
         use Binary as B;
-        if C::OPEN && domain::binary(self, bits, b) {
+        if C::OPEN && domain::binary(self, bits, a, b) {
             return choice.bits() & mask(self.result_bits(bits));
         }
         match self {
@@ -67,6 +68,8 @@ impl Binary {
             B::IMul => a.wrapping_mul(b) & mask(bits),
             B::UDiv => a.checked_div(b).unwrap_or(0),
             B::UMod => a.checked_rem(b).unwrap_or(0),
+            B::SDiv => integer::divide(bits, a, b),
+            B::SMod => integer::modulo(bits, a, b),
             B::UMin => a.min(b),
             B::UMax => a.max(b),
             B::SMin => integer::min(bits, a, b),
@@ -97,8 +100,12 @@ impl Binary {
             | B::FOrdLessThanEqual
             | B::FOrdGreaterThan
             | B::FOrdGreaterThanEqual => with_env!(Both, bits, floats, choice, env => env.compare(self, a, b)),
-            B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b)),
-            B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b)),
+            B::FMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, false)),
+            B::FMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, false)),
+            B::NMin => with_env!(Denormals, bits, floats, choice, env => env.min(a, b, true)),
+            B::NMax => with_env!(Denormals, bits, floats, choice, env => env.max(a, b, true)),
+            // Like `NMax`, but bound by `SignedZeroInfNanPreserve`.
+            B::GroupNonUniformFMax => with_env!(Both, bits, floats, choice, env => env.max(a, b, true)),
         }
     }
 
@@ -127,20 +134,8 @@ impl Ternary {
             }
             T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
             T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
+            T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
             T::BitFieldUExtract => integer::extract_unsigned(bits, a, b, c),
-        }
-    }
-}
-
-impl AtomicOp {
-    /// The value that it stores to memory of width `bits`, given the old value, the operand and the comparator.
-    pub fn apply<C: Choice>(self, bits: u8, values: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
-        let [old, value, comparator] = values;
-        match self {
-            Self::Load => old,
-            Self::CompareExchange if old != comparator => old,
-            Self::Store | Self::Exchange | Self::CompareExchange => value,
-            Self::Update(op) => op.apply(bits, [old, value], floats, choice),
         }
     }
 }

@@ -18,7 +18,7 @@ fn upward(undefined: u64, bits: u8) -> u64 {
     (undefined | undefined.wrapping_neg()) & mask(bits)
 }
 
-/// Undefined bits of [`Unary::apply`].
+/// Undefined bits of [`super::unary`].
 #[inline]
 pub fn unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     if domain::unary(op, bits, a) {
@@ -44,10 +44,10 @@ fn through_unary(op: Unary, bits: u8, a: u64, ua: u64) -> u64 {
     }
 }
 
-/// Undefined bits of [`Binary::apply`].
+/// Undefined bits of [`super::binary`].
 #[inline]
 pub fn binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
-    if domain::binary(op, bits, b) {
+    if domain::binary(op, bits, a, b) {
         mask(op.result_bits(bits))
     } else if ua | ub == 0 {
         0
@@ -105,7 +105,7 @@ fn chosen(first: Option<bool>, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> u64 {
     }
 }
 
-/// Undefined bits of [`Ternary::apply`].
+/// Undefined bits of [`super::ternary`].
 #[inline]
 pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
     if domain::ternary(op, bits, a) {
@@ -120,6 +120,11 @@ pub fn ternary(op: Ternary, bits: u8, a: [u64; 3], u: [u64; 3]) -> u64 {
 fn through_ternary(op: Ternary, bits: u8, [a, b, c]: [u64; 3], [ua, ub, uc]: [u64; 3]) -> u64 {
     match op {
         Ternary::Select => chosen((ua == 0).then_some(a != 0), [b, c], [ub, uc]),
+        Ternary::SClamp => {
+            let raised = binary(Binary::SMax, bits, [a, b], [ua, ub]);
+            let greater = integer::max(bits, a, b);
+            any(ub | uc, bits) | binary(Binary::SMin, bits, [greater, c], [raised, uc])
+        }
         Ternary::BitFieldUExtract if ub | uc == 0 => integer::extract_unsigned(bits, ua, b, c),
         _ => any(ua | ub | uc, bits),
     }

@@ -203,8 +203,18 @@ pub enum GroupOp {
     Ballot,
     Shuffle,
     ShuffleXor,
+    /// Combines the values of several invocations by an operation.
+    Arithmetic(Binary, Scan),
     /// The product of two cooperative matrices, which `value` and `other` begin, and a sum.
     MatrixProduct(MatrixProduct),
+}
+
+/// The values that are combined into a result, named after SPIR-V.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    Reduce,
+    Inclusive,
+    Exclusive,
 }
 
 /// A product of cooperative matrices of 16 by 8 elements.

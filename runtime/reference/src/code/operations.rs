@@ -1,6 +1,6 @@
 //! Operations on scalars: the types of their operands, and the instructions that they come from.
 
-use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core, Op as Atomic};
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core, Op as Atomic, Op as Group};
 
 /// An instruction that an operation may come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub enum Source {
     Glsl(Glsl),
     /// The update of memory by an atomic.
     Atomic(Core),
+    /// What a reduction or scan of a subgroup combines values by.
+    Group(Core),
 }
 
 /// The types that an operation accepts.
@@ -66,20 +68,23 @@ operations! {
     Int Glsl { FindUMsb }
     Bool Core { LogicalNot }
     Float Core { FNegate }
-    Float Glsl { RoundEven, Trunc, Floor, Ceil, Sin, Cos, Tanh, Exp, Exp2, Log2, Sqrt, InverseSqrt }
+    Float Glsl {
+        FAbs, RoundEven, Trunc, Floor, Ceil, Sin, Cos, Tanh, Exp, Log, Exp2, Log2, Sqrt, InverseSqrt
+    }
 }
 
 operations! {
     /// Scalar operations with two operands. Amounts of shifts are unsigned and may be of any width. Comparisons, from `IEqual` to
     /// `FOrdGreaterThanEqual`, have a boolean result and operands of width `bits`; booleans are compared with 1 bit.
     Binary:
-    Int Core { IAdd, ISub, IMul, UDiv, UMod }
+    Int Core { IAdd, ISub, IMul, UDiv, SDiv, UMod, SMod }
     Int Core { ShiftLeftLogical, ShiftRightLogical, ShiftRightArithmetic }
     Int Core { BitwiseAnd, BitwiseOr, BitwiseXor }
     Int Glsl { UMin, UMax, SMin, SMax }
     Bool Core { LogicalAnd, LogicalOr }
     Float Core { FAdd, FSub, FMul, FDiv }
-    Float Glsl { NMin, NMax }
+    Float Glsl { FMin, FMax, NMin, NMax }
+    Float Group { GroupNonUniformFMax }
     BoolOrInt Core { IEqual, INotEqual }
     Int Core { UGreaterThan, UGreaterThanEqual, ULessThan, ULessThanEqual }
     Int Core { SGreaterThan, SGreaterThanEqual, SLessThan, SLessThanEqual }
@@ -88,7 +93,8 @@ operations! {
         IEqual = Core LogicalEqual, INotEqual = Core LogicalNotEqual,
         IAdd = Atomic AtomicIAdd, FAdd = Atomic AtomicFAddEXT,
         BitwiseAnd = Atomic AtomicAnd, BitwiseOr = Atomic AtomicOr, BitwiseXor = Atomic AtomicXor,
-        UMin = Atomic AtomicUMin, UMax = Atomic AtomicUMax, SMin = Atomic AtomicSMin, SMax = Atomic AtomicSMax
+        UMin = Atomic AtomicUMin, UMax = Atomic AtomicUMax, SMin = Atomic AtomicSMin, SMax = Atomic AtomicSMax,
+        IAdd = Group GroupNonUniformIAdd, FAdd = Group GroupNonUniformFAdd, UMin = Group GroupNonUniformUMin
     }
 }
 
@@ -97,6 +103,7 @@ operations! {
     /// the base, the offset and the count, of which the latter are unsigned and of any width.
     Ternary:
     Float Glsl { Fma, NClamp }
+    Int Glsl { SClamp }
     BoolOrInt Core { Select }
     Int Core { BitFieldUExtract }
 }

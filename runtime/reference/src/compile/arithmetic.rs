@@ -10,7 +10,7 @@ use crate::code::{Binary, Conversion, Family, Inst, Slot, Source, Ternary, Unary
 use crate::module::{Instruction, rule};
 
 impl Family {
-    fn accepts(self, scalar: Scalar) -> bool {
+    pub(super) fn accepts(self, scalar: Scalar) -> bool {
         match self {
             Self::Bool => scalar == Scalar::Bool,
             Self::Int => scalar.is_int(),
@@ -28,7 +28,12 @@ impl Compiler<'_> {
             Op::Select => self.select(inst)?,
             Op::BitFieldInsert => self.insert_bits(inst)?,
             Op::BitFieldUExtract => self.extract_bits(inst)?,
-            Op::Dot => self.dot(inst)?,
+            Op::Dot => {
+                let (bits, [a, b]) = self.floats(inst)?;
+                let product = self.dot(bits, &a, &b)?;
+                self.result(inst, [product])?;
+            }
+            Op::VectorTimesScalar => self.vector_times_scalar(inst)?,
             Op::SDot => self.dot_bytes(inst, [Conversion::SConvert, Conversion::SConvert])?,
             Op::UDot => self.dot_bytes(inst, [Conversion::UConvert, Conversion::UConvert])?,
             Op::SUDot => self.dot_bytes(inst, [Conversion::SConvert, Conversion::UConvert])?,
@@ -50,6 +55,8 @@ impl Compiler<'_> {
         let inner = Instruction { operands: inst.rest(2), ..*inst };
         match Glsl::from_u32(number) {
             Some(function) if self.operation(&inner, Source::Glsl(function))? => Ok(()),
+            Some(Glsl::Normalize) => self.normalize(&inner),
+            Some(Glsl::Reflect) => self.reflect(&inner),
             _ => Err(inst.refuse(rule::UNSUPPORTED, format!("instruction {number} of GLSL.std.450"))),
         }
     }
@@ -254,14 +261,62 @@ impl Compiler<'_> {
         self.result(inst, results)
     }
 
-    /// The sum of the products of components, which are floats.
-    fn dot(&mut self, inst: &Instruction<'_>) -> Result<()> {
-        let (a, b) = (inst.operand(0)?, inst.operand(1)?);
-        let (scalar, count) = self.vector_of(a)?;
+    /// The registers of operands that are vectors of floats of one width, and the width.
+    fn floats<const N: usize>(&mut self, inst: &Instruction<'_>) -> Result<(u8, [Cells; N])> {
+        let (scalar, count) = self.vector_of(inst.operand(0)?)?;
         self.expect_result(inst, scalar)?;
-        inst.refuse_if(!scalar.is_float() || self.vector_of(b)? != (scalar, count), "has operands of different types")?;
-        let (a, b) = (self.cells(a)?, self.cells(b)?);
-        self.sum_of_products(inst, [Binary::FMul, Binary::FAdd], scalar.bits(), &a, &b)
+        let mut all = std::array::from_fn(|_| Cells::default());
+        for (index, cells) in all.iter_mut().enumerate() {
+            let id = inst.operand(index)?;
+            let wrong = !scalar.is_float() || self.vector_of(id)? != (scalar, count);
+            inst.refuse_if(wrong, "has operands of different types")?;
+            *cells = self.cells(id)?;
+        }
+        Ok((scalar.bits(), all))
+    }
+
+    fn apply(&mut self, op: Binary, bits: u8, a: Slot, b: Slot) -> Result<Slot> {
+        self.emit.compute(|d| Inst::Binary { op, bits, d, a, b })
+    }
+
+    /// An operation on each component and a scalar.
+    fn scale(&mut self, op: Binary, bits: u8, a: &[Slot], b: Slot) -> Result<Vec<Slot>> {
+        a.iter().map(|&a| self.apply(op, bits, a, b)).collect()
+    }
+
+    /// The sum of the products of components, which are floats.
+    fn dot(&mut self, bits: u8, a: &[Slot], b: &[Slot]) -> Result<Slot> {
+        self.sum_of_products([Binary::FMul, Binary::FAdd], bits, a, b)
+    }
+
+    fn vector_times_scalar(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (vector, factor) = (inst.operand(0)?, inst.operand(1)?);
+        let (scalar, _) = self.vector_of(vector)?;
+        self.expect_result(inst, scalar)?;
+        let wrong = !scalar.is_float() || self.vector_of(factor)? != (scalar, 1);
+        inst.refuse_if(wrong, "has operands of different types")?;
+        let (a, b) = (self.cells(vector)?, self.scalar(factor)?);
+        let product = self.scale(Binary::FMul, scalar.bits(), &a, b)?;
+        self.result(inst, product)
+    }
+
+    fn normalize(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [a]) = self.floats(inst)?;
+        let square = self.dot(bits, &a, &a)?;
+        let length = self.emit.compute(|d| Inst::Unary { op: Unary::Sqrt, bits, d, a: square })?;
+        let normal = self.scale(Binary::FDiv, bits, &a, length)?;
+        self.result(inst, normal)
+    }
+
+    /// `Reflect I N`: I - 2 * dot(N, I) * N.
+    fn reflect(&mut self, inst: &Instruction<'_>) -> Result<()> {
+        let (bits, [incident, normal]) = self.floats(inst)?;
+        let angle = self.dot(bits, &normal, &incident)?;
+        let twice = self.apply(Binary::FAdd, bits, angle, angle)?;
+        let along = self.scale(Binary::FMul, bits, &normal, twice)?;
+        let pairs = incident.iter().zip(along);
+        let result: Vec<Slot> = pairs.map(|(&a, b)| self.apply(Binary::FSub, bits, a, b)).collect::<Result<_>>()?;
+        self.result(inst, result)
     }
 
     /// The sum of the products of four bytes in two words each, extended in these ways.
@@ -277,26 +332,20 @@ impl Compiler<'_> {
                 bytes.push(self.emit.compute(|d| Inst::Convert { op, from: 8, to: 32, d, a })?);
             }
         }
-        self.sum_of_products(inst, [Binary::IMul, Binary::IAdd], 32, &factors[0], &factors[1])
+        let sum = self.sum_of_products([Binary::IMul, Binary::IAdd], 32, &factors[0], &factors[1])?;
+        self.result(inst, [sum])
     }
 
-    fn sum_of_products(
-        &mut self,
-        inst: &Instruction<'_>,
-        [multiply, add]: [Binary; 2],
-        bits: u8,
-        a: &[Slot],
-        b: &[Slot],
-    ) -> Result<()> {
+    fn sum_of_products(&mut self, [multiply, add]: [Binary; 2], bits: u8, a: &[Slot], b: &[Slot]) -> Result<Slot> {
         let mut sum = None;
         for (&a, &b) in a.iter().zip(b) {
-            let term = self.emit.compute(|d| Inst::Binary { op: multiply, bits, d, a, b })?;
+            let term = self.apply(multiply, bits, a, b)?;
             sum = Some(match sum {
                 None => term,
-                Some(a) => self.emit.compute(|d| Inst::Binary { op: add, bits, d, a, b: term })?,
+                Some(sum) => self.apply(add, bits, sum, term)?,
             });
         }
-        self.result(inst, Vec::from_iter(sum))
+        Ok(sum.unwrap_or(0))
     }
 
     fn insert_bits(&mut self, inst: &Instruction<'_>) -> Result<()> {

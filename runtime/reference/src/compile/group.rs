@@ -1,11 +1,11 @@
 //! Subgroup operations.
 
-use rspirv::spirv::{CooperativeMatrixOperands, Op};
+use rspirv::spirv::{CooperativeMatrixOperands, GroupOperation, Op};
 
 use super::Result;
 use super::compiler::Compiler;
 use super::layout::{Kind, Scalar};
-use crate::code::{Group, GroupOp, Inst, MatrixKind, MatrixProduct, Scope, Slot};
+use crate::code::{Binary, Group, GroupOp, Inst, MatrixKind, MatrixProduct, Scan, Scope, Slot, Source};
 use crate::module::{Instruction, rule};
 
 /// Whether an operation waits for other invocations.
@@ -19,7 +19,17 @@ fn operation(op: Op) -> Option<GroupOp> {
         Op::GroupNonUniformBallot => Some(GroupOp::Ballot),
         Op::GroupNonUniformShuffle => Some(GroupOp::Shuffle),
         Op::GroupNonUniformShuffleXor => Some(GroupOp::ShuffleXor),
-        _ => None,
+        _ => Binary::of(Source::Group(op)).map(|combine| GroupOp::Arithmetic(combine, Scan::Reduce)),
+    }
+}
+
+/// The values that a reduction or scan combines.
+fn scan(inst: &Instruction<'_>, operation: u32) -> Result<Scan> {
+    match GroupOperation::from_u32(operation) {
+        Some(GroupOperation::Reduce) => Ok(Scan::Reduce),
+        Some(GroupOperation::InclusiveScan) => Ok(Scan::Inclusive),
+        Some(GroupOperation::ExclusiveScan) => Ok(Scan::Exclusive),
+        _ => Err(inst.refuse(rule::UNSUPPORTED, "the group operation")),
     }
 }
 
@@ -30,14 +40,17 @@ impl Compiler<'_> {
             self.matrix_product(inst)?;
             return Ok(true);
         }
-        let Some(op) = operation(inst.op) else { return Ok(false) };
+        let Some(mut op) = operation(inst.op) else { return Ok(false) };
         if self.scope(inst, inst.operand(0)?)? != Scope::Subgroup {
             let rule = "VUID-StandaloneSpirv-None-04642";
             return Err(inst.refuse(rule, "has a scope other than Subgroup"));
         }
-        let id = inst.operand(1)?;
+        let mut id = inst.operand(1)?;
         let mut other = self.emit.constant(0);
-        if op != GroupOp::Ballot {
+        if let GroupOp::Arithmetic(combine, _) = op {
+            op = GroupOp::Arithmetic(combine, scan(inst, id)?);
+            id = inst.operand(2)?;
+        } else if op != GroupOp::Ballot {
             let lane = inst.operand(2)?;
             let wrong = self.vector_of(lane)? != (Scalar::Int(32), 1);
             inst.refuse_if(wrong, format_args!("%{lane} is not a 32-bit integer"))?;
@@ -47,6 +60,7 @@ impl Compiler<'_> {
         let result = self.layouts.vector(inst.ty)?;
         let right = match op {
             GroupOp::Ballot => result == (Scalar::Int(32), 4) && (scalar, components) == (Scalar::Bool, 1),
+            GroupOp::Arithmetic(combine, _) => result == (scalar, components) && combine.family().accepts(scalar),
             _ => result == (scalar, components),
         };
         inst.refuse_if(!right, "has operands or a result of another shape")?;

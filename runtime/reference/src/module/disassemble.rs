@@ -1,7 +1,7 @@
 //! Disassembles single instructions for messages.
 
 use rspirv::grammar::{OperandKind, OperandQuantifier};
-use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, MemoryAccess, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, GlslStd450Op, GroupOperation, MemoryAccess, Op, StorageClass};
 
 use super::Module;
 use super::instruction::{Instruction, grammar};
@@ -47,20 +47,16 @@ fn line(inst: &Instruction<'_>) -> String {
 }
 
 fn operand(kind: OperandKind, word: u32) -> String {
-    macro_rules! named {
-        ($kind:ident) => {
-            $kind::from_u32(word).map(|value| format!("{value:?}"))
-        };
-    }
     let named = match kind {
         OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => return format!("%{word}"),
-        OperandKind::StorageClass => named!(StorageClass),
-        OperandKind::Decoration => named!(Decoration),
-        OperandKind::BuiltIn => named!(BuiltIn),
-        OperandKind::Capability => named!(Capability),
+        OperandKind::StorageClass => StorageClass::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::GroupOperation => GroupOperation::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::Decoration => Decoration::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::BuiltIn => BuiltIn::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::Capability => Capability::from_u32(word).map(|value| format!("{value:?}")),
         // The only supported set.
-        OperandKind::LiteralExtInstInteger => named!(GlslStd450Op),
-        OperandKind::LiteralSpecConstantOpInteger => named!(Op),
+        OperandKind::LiteralExtInstInteger => GlslStd450Op::from_u32(word).map(|value| format!("{value:?}")),
+        OperandKind::LiteralSpecConstantOpInteger => Op::from_u32(word).map(|value| format!("{value:?}")),
         OperandKind::MemoryAccess => MemoryAccess::from_bits(word).map(|value| {
             let names: Vec<&str> = value.iter_names().map(|(name, _)| name).collect();
             if names.is_empty() { "None".into() } else { names.join("|") }

@@ -190,6 +190,7 @@ direct! {
         LogicalNot: Unary LogicalNot _ => 1 (a);
         Negate32: Unary SNegate 32 => 32 (a);
         FNegate32: Unary FNegate 32 => 32 (a);
+        FAbs32: Unary FAbs 32 => 32 (a);
         IAdd32: Binary IAdd 32 => 32 (a, b);
         IAdd64: Binary IAdd 64 => 64 (a, b);
         ISub32: Binary ISub 32 => 32 (a, b);

@@ -4,7 +4,8 @@ use super::lane::Lane;
 use super::matrix;
 use super::step::{Context, mask};
 use super::world::{Value, Who, World};
-use crate::code::{Group, GroupOp, MatrixProduct, Pc, Slot};
+use crate::arithmetic::undefined;
+use crate::code::{Binary, FloatControls, Group, GroupOp, MatrixProduct, Pc, Scan, Slot};
 use crate::config::Choice;
 
 /// A set of invocations of a subgroup, by position.
@@ -41,15 +42,19 @@ pub(super) fn execute<W: World>(
     }
     let mut results = [Value::default(); 128];
     for component in 0..group.results() {
-        let tangle = Tangle { group, lanes, active, size };
-        let ballot = if group.op == GroupOp::Ballot { tangle.ballot(component) } else { Value::default() };
-        for place in places(active) {
-            let other = || tangle.register(place, group.other).bits;
-            results[place as usize] = match group.op {
-                GroupOp::Broadcast | GroupOp::Shuffle => tangle.value(other(), component),
-                GroupOp::ShuffleXor => tangle.value(u64::from(place) ^ other(), component),
-                GroupOp::Ballot | GroupOp::MatrixProduct(_) => ballot,
-            };
+        let tangle = Tangle { group, lanes, active, size, floats: &cx.launch.program.code.floats };
+        if let GroupOp::Arithmetic(op, scan) = group.op {
+            tangle.arithmetic(op, scan, component, cx.world.choice(), &mut results);
+        } else {
+            let ballot = if group.op == GroupOp::Ballot { tangle.ballot(component) } else { Value::default() };
+            for place in places(active) {
+                let other = || tangle.register(place, group.other).bits;
+                results[place as usize] = match group.op {
+                    GroupOp::Broadcast | GroupOp::Shuffle => tangle.value(other(), component),
+                    GroupOp::ShuffleXor => tangle.value(u64::from(place) ^ other(), component),
+                    GroupOp::Ballot | GroupOp::Arithmetic(..) | GroupOp::MatrixProduct(_) => ballot,
+                };
+            }
         }
         for place in places(active) {
             set(cx, &mut lanes[place as usize], group.d + component, results[place as usize], pc);
@@ -89,7 +94,7 @@ fn multiply<W: World>(
     let undefined = if is_whole && !lanes.iter().take(size as usize).any(is_undefined) { 0 } else { mask(group.bits) };
     let results = if is_whole {
         // Vulkan doesn't say which elements an invocation has.
-        let moved = u32::from(W::Choice::OPEN);
+        let moved = u32::from(is_open(cx.world.choice()));
         matrix::product(product, moved, |lane, numbers| {
             let registers = &lanes[lane as usize].registers;
             [0, 1, 2].map(|part| registers[(firsts[part].0 + numbers[part]) as usize])
@@ -104,11 +109,15 @@ fn multiply<W: World>(
     }
 }
 
+fn is_open<C: Choice>(_: &C) -> bool {
+    C::OPEN
+}
+
 impl Group {
     pub fn results(&self) -> u32 {
         match self.op {
             GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
-            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor => self.components,
+            GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::Arithmetic(..) => self.components,
         }
     }
 }
@@ -119,6 +128,7 @@ struct Tangle<'a> {
     lanes: &'a [Lane],
     active: Places,
     size: u32,
+    floats: &'a FloatControls,
 }
 
 impl Tangle<'_> {
@@ -144,5 +154,84 @@ impl Tangle<'_> {
             let bit = |set: u64| (set & 1) << (place % 32);
             Value { bits: word.bits | bit(bits), undefined: word.undefined | bit(undefined) }
         })
+    }
+
+    fn arithmetic<C: Choice>(
+        &self,
+        op: Binary,
+        scan: Scan,
+        component: u32,
+        choice: &mut C,
+        results: &mut [Value; 128],
+    ) {
+        let identity = Value { bits: identity(op, self.group.bits), undefined: 0 };
+        match scan {
+            Scan::Reduce => {
+                let total = self.join(op, places(self.active), component, choice);
+                places(self.active).for_each(|place| results[place as usize] = total.unwrap_or(identity));
+            }
+            // If the order of rounding is open, each prefix is combined separately.
+            Scan::Inclusive | Scan::Exclusive if C::OPEN => {
+                for place in places(self.active) {
+                    let own = u32::from(scan == Scan::Inclusive);
+                    let before = self.active & !(Places::MAX.checked_shl(place + own).unwrap_or(0));
+                    let total = self.join(op, places(before), component, choice);
+                    results[place as usize] = total.unwrap_or(identity);
+                }
+            }
+            Scan::Inclusive | Scan::Exclusive => {
+                let mut total = None;
+                for place in places(self.active) {
+                    let value = self.value(place.into(), component);
+                    let next = total.map_or(value, |total| self.joined(op, total, value, choice));
+                    results[place as usize] = if scan == Scan::Inclusive { next } else { total.unwrap_or(identity) };
+                    total = Some(next);
+                }
+            }
+        }
+    }
+
+    /// Combines the values of invocations in an open order; `None` without invocations.
+    fn join<C: Choice>(
+        &self,
+        op: Binary,
+        of: impl Iterator<Item = u32>,
+        component: u32,
+        choice: &mut C,
+    ) -> Option<Value> {
+        let mut values = of.map(|place| self.value(place.into(), component));
+        if !C::OPEN {
+            let first = values.next()?;
+            return Some(values.fold(first, |total, value| self.joined(op, total, value, choice)));
+        }
+        let mut values: Vec<Value> = values.collect();
+        while values.len() > 1 {
+            let first = values.remove(choice.pick(values.len() as u32) as usize);
+            let index = choice.pick(values.len() as u32) as usize;
+            values[index] = self.joined(op, first, values[index], choice);
+        }
+        values.pop()
+    }
+
+    fn joined<C: Choice>(&self, op: Binary, a: Value, b: Value, choice: &mut C) -> Value {
+        let bits = self.group.bits;
+        let undefined = if a.undefined | b.undefined == 0 {
+            0
+        } else {
+            undefined::binary(op, bits, [a.bits, b.bits], [a.undefined, b.undefined])
+        };
+        Value { bits: op.apply(bits, [a.bits, b.bits], self.floats, choice), undefined }
+    }
+}
+
+/// The result of an exclusive scan for the first invocation.
+fn identity(op: Binary, bits: u8) -> u64 {
+    match (op, bits) {
+        (Binary::UMin, _) => mask(bits),
+        (Binary::GroupNonUniformFMax, 16) => 0xfc00,
+        (Binary::GroupNonUniformFMax, 32) => 0xff80_0000,
+        (Binary::GroupNonUniformFMax, _) => 0xfff0_0000_0000_0000,
+        // Sums.
+        _ => 0,
     }
 }

@@ -49,9 +49,7 @@ void main() {
     s.list[i].v = copy.v;
     s.list[i].f = copy.f;
     s.list[i].v[v % 3u] = v;
-    vec4 clamped = vec4(v & 255u) * vec4(0.0625), least = vec4(1, 2, 3, 4);
-    clamped = mix(clamped, least, lessThan(clamped, least));
-    clamped = mix(clamped, vec4(8), greaterThan(clamped, vec4(8)));
+    vec4 clamped = min(max(vec4(v & 255u) * 0.0625, vec4(1, 2, 3, 4)), vec4(8));
     o.data[at++] = uint(dot(clamped, vec4(16)));
     o.data[at++] = uint(dot(reflect(vec2(1, -2), vec2(0, 1)), vec2(10, 100)));
     o.data[at++] = b.flags[0] && !a.flags[1] ? 1u : 2u;

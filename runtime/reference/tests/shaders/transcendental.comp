@@ -17,11 +17,11 @@ void main() {
     put(inversesqrt(a));
     put(exp(b));
     put(exp2(b));
-    put(log2(a + 1.0) * 0.69314718);
+    put(log(a + 1.0));
     put(log2(a + 2.0));
     put(sin(b));
     put(cos(b));
     put(tanh(b));
     put(fma(a, b, u));
-    put((vec2(a, b) / sqrt(dot(vec2(a, b), vec2(a, b)))).y);
+    put(normalize(vec2(a, b)).y);
 }

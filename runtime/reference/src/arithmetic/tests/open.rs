@@ -284,7 +284,9 @@ fn nans_are_arbitrary() {
     assert!(loose.iter().any(|bits| !single(*bits).is_nan()));
     // Comparisons may go either way.
     assert_eq!(drawn(|choice| binary(Binary::FOrdLessThan, 32, nan, one, &FREE, choice)).len(), 2);
-    // For a number and a NaN, NMin returns the number.
+    // For a number and a NaN, FMin returns either, NMin the number.
+    let either = drawn(|choice| binary(Binary::FMin, 32, nan, one, &BOUND, choice));
+    assert!(either.contains(&one) && either.len() > 2);
     assert_eq!(drawn(|choice| binary(Binary::NMin, 32, nan, one, &BOUND, choice)), BTreeSet::from([one]));
     assert_eq!(drawn(|choice| binary(Binary::NMax, 32, one, nan, &FREE, choice)), BTreeSet::from([one]));
 }
@@ -301,6 +303,7 @@ fn zeros_and_infinities_are_loose() {
     assert_eq!(double(&BOUND), BTreeSet::from([max + 1]));
     let infinity = max + 1;
     assert_eq!(drawn(|choice| binary(Binary::FAdd, 32, infinity, zero, &FREE, choice)), BTreeSet::from([infinity]));
+    assert_eq!(drawn(|choice| unary(Unary::FAbs, 32, negative, &FREE, choice)), BTreeSet::from([zero]));
 }
 
 #[test]
@@ -318,7 +321,7 @@ fn conversions_preserve_what_both_widths_do() {
 #[test]
 fn denormals_may_be_flushed() {
     let denormal = 5;
-    for op in [Binary::NMin, Binary::NMax] {
+    for op in [Binary::FMin, Binary::FMax, Binary::NMax] {
         assert_eq!(drawn(|choice| binary(op, 32, denormal, denormal, &BOUND, choice)), BTreeSet::from([denormal]));
         assert!(drawn(|choice| binary(op, 32, denormal, denormal, &FREE, choice)).contains(&0));
     }

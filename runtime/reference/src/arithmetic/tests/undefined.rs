@@ -73,7 +73,7 @@ fn binary_masks_are_sound() {
             let states = states(bits);
             for (&x, &y) in states.iter().flat_map(|x| states.iter().map(move |y| (x, y))) {
                 let defined =
-                    |(a, b)| (!domain::binary(op, bits, b)).then(|| binary(op, bits, a, b, &FREE, &mut Plain));
+                    |(a, b)| (!domain::binary(op, bits, a, b)).then(|| binary(op, bits, a, b, &FREE, &mut Plain));
                 let undefined = mask_of::binary(op, bits, [x.0, y.0], [x.1, y.1]);
                 check(undefined, op.result_bits(bits), pairs(x, y).map(defined), || {
                     format!("{op:?} {bits} {x:x?} {y:x?}")
@@ -196,6 +196,7 @@ fn undefined_operations_are_undefined() {
         mask_of::ternary(Ternary::NClamp, 32, operands, [0; 3]) != 0
     };
     assert!(clamp(1.0, 0.0) && !clamp(1.0, 1.0));
+    assert_eq!(mask_of::binary(Binary::SDiv, 8, [0x80, 0xff], [0, 0]), 0xff);
     assert_eq!(mask_of::binary(Binary::ShiftLeftLogical, 8, [1, 8], [0, 0]), 0xff);
     assert_eq!(mask_of::convert(Conversion::ConvertFToU, 32, 8, 256_f32.to_bits().into(), 0), 0xff);
     assert_eq!(mask_of::convert(Conversion::ConvertFToU, 32, 8, (-0.5_f32).to_bits().into(), 0), 0);

@@ -7,11 +7,10 @@ mod shapes;
 mod values;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use ptx2spv_target::Target;
-use ptx2spv_translator::{Options, Program, Source};
 
 use crate::code::Code;
 use crate::finding::Refusal;
@@ -59,15 +58,4 @@ fn ptx_files() -> Vec<PathBuf> {
     files.sort();
     assert!(files.len() > 50, "{} files", files.len());
     files
-}
-
-fn parse(file: &Path) -> Option<Program> {
-    let text = fs::read_to_string(file).expect("it can be read");
-    Program::new(&Source::new(file.display().to_string(), text)).ok()
-}
-
-/// A translation with line information, and the names of its entry points.
-fn translate(program: &Program, target: &Target) -> Option<(Vec<u32>, Vec<String>)> {
-    let translation = program.translate(&Options::new(target).keep_going(true).line_info(true)).ok()?;
-    Some((translation.spirv, translation.interface.entries.iter().map(|entry| entry.name.clone()).collect()))
 }

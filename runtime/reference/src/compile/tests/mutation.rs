@@ -1,8 +1,11 @@
 //! Modules with a few random changes of words. They are refused or compiled, without panics, hangs or huge allocations.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
-use super::{assemble, compile_words, device, parse, ptx_files, shapes, translate};
+use ptx2spv_translator::{Options, Program, Source};
+
+use super::{assemble, compile_words, device, ptx_files, shapes};
 use crate::config::{Choice, Seeded};
 
 /// Number of mutated modules.
@@ -11,9 +14,19 @@ const ROUNDS: u32 = 3000;
 /// Modules to start from, with the names of their entry points.
 fn seeds() -> Vec<(Vec<u32>, Vec<String>)> {
     let target = device();
-    let files = ptx_files();
-    let translated = files.iter().step_by(7).filter_map(|file| translate(&parse(file)?, &target));
-    translated.chain(shapes::ALL.iter().map(|text| (assemble(text), vec!["main".into()]))).collect()
+    let mut seeds = Vec::new();
+    for file in ptx_files().iter().step_by(7) {
+        let source = Source::new(file.display().to_string(), fs::read_to_string(file).expect("it can be read"));
+        let Ok(program) = Program::new(&source) else { continue };
+        let options = Options::new(&target).keep_going(true).line_info(true);
+        let Ok(translation) = program.translate(&options) else { continue };
+        let entries = translation.interface.entries.iter().map(|entry| entry.name.clone()).collect();
+        seeds.push((translation.spirv, entries));
+    }
+    for text in shapes::ALL {
+        seeds.push((assemble(text), vec!["main".into()]));
+    }
+    seeds
 }
 
 /// A number below `count`, which is not 0.

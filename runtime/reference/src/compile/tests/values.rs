@@ -12,6 +12,7 @@ const HEADER: &str = "OpCapability Shader
     OpCapability DotProductKHR
     OpCapability DotProductInput4x8BitPackedKHR
     OpExtension \"SPV_KHR_integer_dot_product\"
+    %glsl = OpExtInstImport \"GLSL.std.450\"
     OpMemoryModel PhysicalStorageBuffer64 GLSL450
     OpEntryPoint GLCompute %main \"main\" %constants
     OpExecutionMode %main LocalSize 1 1 1
@@ -24,6 +25,7 @@ const HEADER: &str = "OpCapability Shader
     %function = OpTypeFunction %void
     %uint = OpTypeInt 32 0
     %float = OpTypeFloat 32
+    %v2 = OpTypeVector %float 2
     %v3 = OpTypeVector %float 3
     %words = OpTypeRuntimeArray %uint
     %block = OpTypeStruct %words
@@ -73,6 +75,34 @@ fn dot_products_of_floats() {
         %b = OpConstantComposite %v3 %f4 %fm1 %f2";
     let body = "%dot = OpDot %float %a %b\n%bits = OpBitcast %uint %dot";
     assert_eq!(run(constants, body, &["%bits"]), [8f32.to_bits()]);
+}
+
+#[test]
+fn products_of_vectors() {
+    let constants = "%f1 = OpConstant %float 1
+        %f2 = OpConstant %float 2
+        %f3 = OpConstant %float 3
+        %f4 = OpConstant %float 4
+        %fm1 = OpConstant %float -1
+        %a = OpConstantComposite %v3 %f1 %f2 %f3
+        %b = OpConstantComposite %v3 %f4 %fm1 %f2
+        %c = OpConstantComposite %v2 %f3 %f4";
+    let mut body = "%reflected = OpExtInst %v3 %glsl Reflect %a %b
+        %normal = OpExtInst %v2 %glsl Normalize %c
+        %scaled = OpVectorTimesScalar %v2 %c %f2"
+        .to_owned();
+    let parts = [("reflected", 3), ("normal", 2), ("scaled", 2)];
+    let parts: Vec<(&str, u32)> =
+        parts.into_iter().flat_map(|(name, count)| (0..count).map(move |part| (name, part))).collect();
+    for (name, part) in &parts {
+        let _ = write!(body, "\n%{name}{part} = OpCompositeExtract %float %{name} {part}");
+        let _ = write!(body, "\n%{name}{part}bits = OpBitcast %uint %{name}{part}");
+    }
+    let words: Vec<String> = parts.iter().map(|(name, part)| format!("%{name}{part}bits")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let found: Vec<f32> = run(constants, &body, &words).into_iter().map(f32::from_bits).collect();
+    // I - 2 * dot(N, I) * N, where the dot product is 4 - 2 + 6.
+    assert_eq!(found, [-63.0, 18.0, -29.0, 3.0 / 5.0, 4.0 / 5.0, 6.0, 8.0]);
 }
 
 #[test]

@@ -140,6 +140,38 @@ fn shuffles() {
     check_one(GroupOp::ShuffleXor, any, beyond, |case, place| case.value(place ^ case.others[place] as usize));
 }
 
+/// Checks all forms of a reduction.
+fn check_arithmetic(op: Binary, value: fn(u32) -> u32, identity: u32, join: fn(u32, u32) -> u32) {
+    let total = |case: &Case<'_>, is_in: &dyn Fn(usize) -> bool| {
+        Some(case.there().filter(|&place| is_in(place)).fold(identity, |total, place| join(total, case.values[place])))
+    };
+    check_one(GroupOp::Arithmetic(op, Scan::Reduce), value, unused, |case, _| total(case, &|_| true));
+    check_one(GroupOp::Arithmetic(op, Scan::Inclusive), value, unused, |case, place| {
+        total(case, &|other| other <= place)
+    });
+    check_one(GroupOp::Arithmetic(op, Scan::Exclusive), value, unused, |case, place| {
+        total(case, &|other| other < place)
+    });
+}
+
+#[test]
+fn arithmetic() {
+    check_arithmetic(Binary::IAdd, any, 0, u32::wrapping_add);
+    check_arithmetic(Binary::UMin, any, u32::MAX, u32::min);
+}
+
+#[test]
+fn float_arithmetic() {
+    fn of(f: fn(f32, f32) -> f32, a: u32, b: u32) -> u32 {
+        f(f32::from_bits(a), f32::from_bits(b)).to_bits()
+    }
+    // Small integers, so that no sum is rounded.
+    let small: fn(u32) -> u32 = |random| ((random % 100) as f32).to_bits();
+    let any: fn(u32) -> u32 = |random| (random as f32 - 1e9).to_bits();
+    check_arithmetic(Binary::FAdd, small, 0, |a, b| of(|a, b| a + b, a, b));
+    check_arithmetic(Binary::GroupNonUniformFMax, any, f32::NEG_INFINITY.to_bits(), |a, b| of(f32::max, a, b));
+}
+
 /// The value of an inactive invocation is undefined, and reported once a branch depends on it.
 #[test]
 fn values_of_inactive_invocations_are_undefined() {

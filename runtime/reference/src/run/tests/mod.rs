@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use super::{Knowledge, Launch, Program, run_plain};
 use crate::code::{
     Atomic, AtomicOp, Barrier, Binary, Block, BuiltIn, Class, Code, Group, GroupOp, Inst, MemoryAccess, Origin, Pc,
-    Scope, Semantics, Slot, Unary,
+    Scan, Scope, Semantics, Slot, Unary,
 };
 use crate::config::{Mode, Trace};
 use crate::finding::{Finding, Findings};
