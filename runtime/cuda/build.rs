@@ -32,8 +32,8 @@ struct Parameter<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads a call, of a device that must be open after `open`, whose arguments are parameters with their types, calls of such arguments, or expressions without
-    /// parameters: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
+    /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without parameters. After `open`,
+    /// the device must be open. An argument with `=` takes the result, and one with `_` isn't passed on: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
     fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
         let (is_open, call) = call.strip_prefix("open ").map_or((false, call), |call| (true, call));
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;

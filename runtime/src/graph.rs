@@ -165,6 +165,8 @@ pub struct KernelWork {
     kernel: Kernel,
     config: LaunchConfig,
     args: Vec<OwnedArg>,
+    /// The devices that the arguments belong to.
+    owners: Vec<Device>,
 }
 
 #[derive(Clone)]
@@ -244,7 +246,12 @@ impl Work {
             Some(address) => OwnedArg::Address(address),
             None => OwnedArg::Value(arg.with_bytes(<[u8]>::to_vec)),
         };
-        Self::Kernel(KernelWork { kernel: kernel.clone(), config: *config, args: args.iter().map(owned).collect() })
+        Self::Kernel(KernelWork {
+            kernel: kernel.clone(),
+            config: *config,
+            args: args.iter().map(owned).collect(),
+            owners: args.iter().filter_map(|arg| arg.device().cloned()).collect(),
+        })
     }
 
     /// A host function.
@@ -255,7 +262,10 @@ impl Work {
     /// Checks that the work can be part of a device's graph, and prepares a kernel.
     fn accept(&self, device: &Device) -> Result<(), Error> {
         match self {
-            Self::Kernel(work) => work.kernel.check(device, &work.config, &work.args()),
+            Self::Kernel(work) => {
+                work.owners.iter().try_for_each(|owner| device.check_same(owner))?;
+                work.kernel.check(device, &work.config, &work.args())
+            }
             Self::EventRecord(event) | Self::EventWait(event) => device.check_same(event.device()),
             Self::Empty | Self::Copy(..) | Self::Set(_) | Self::HostFunction(_) => Ok(()),
         }
@@ -390,7 +400,8 @@ impl Graph {
     }
 }
 
-/// The numbers from 0 to `count`, each after those that `before` gives for it, and otherwise in ascending order; `None` if there is a cycle.
+/// The numbers from 0 to `count`, each after those that `before` gives for it, and otherwise in ascending order; `None` if there is a cycle, or a
+/// number that isn't there.
 ///
 /// ```
 /// use ptx2spv_runtime::topological_order;
@@ -407,7 +418,7 @@ pub fn topological_order<I: IntoIterator<Item = usize>>(
     for (number, open) in open.iter_mut().enumerate() {
         for before in before(number) {
             *open += 1;
-            next[before].push(number);
+            next.get_mut(before)?.push(number);
         }
     }
     let mut ready: BTreeSet<usize> = (0..count).filter(|number| open[*number] == 0).collect();

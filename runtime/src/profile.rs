@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
+use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -126,9 +126,10 @@ struct Row<'r> {
     name: &'r dyn Fn() -> (String, String),
 }
 
-static PAUSED: AtomicBool = AtomicBool::new(false);
+/// How many [`Pause`]s there are.
+static PAUSES: AtomicU32 = AtomicU32::new(0);
 
-/// The profile, if it is on.
+/// The profile, if there is one. A forked process has none: the file and the locks are its parent's.
 fn profile() -> Option<&'static Profile> {
     static PROFILE: OnceLock<Option<Profile>> = OnceLock::new();
     let profile = PROFILE.get_or_init(|| {
@@ -150,7 +151,11 @@ fn profile() -> Option<&'static Profile> {
             devices: AtomicU32::new(HOST),
         })
     });
-    profile.as_ref().filter(|_| !PAUSED.load(Relaxed))
+    profile.as_ref().filter(|profile| profile.process == std::process::id())
+}
+
+fn is_paused() -> bool {
+    PAUSES.load(Relaxed) > 0
 }
 
 /// The file of the trace. Readers take a list that has no end, as a process that crashes leaves it.
@@ -161,8 +166,9 @@ fn create(name: &str) -> Option<BufWriter<File>> {
 
 /// Prints the tables and completes the trace at the end of the process.
 extern "C" fn finish() {
-    let Some(profile) = profile().filter(|profile| profile.process == std::process::id()) else { return };
-    let mut records = lock(&profile.records);
+    let Some(profile) = profile() else { return };
+    // On some systems, other threads have been ended by now, maybe one that had the lock.
+    let Ok(mut records) = profile.records.try_lock() else { return };
     if let Some(mut trace) = records.trace.take() {
         let done = trace.write_all(b"\n]\n").and_then(|()| trace.flush());
         done.unwrap_or_else(|error| warn(&error));
@@ -175,14 +181,14 @@ pub(crate) struct Pause;
 
 impl Pause {
     pub fn new() -> Self {
-        PAUSED.store(true, Relaxed);
+        PAUSES.fetch_add(1, Relaxed);
         Self
     }
 }
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        PAUSED.store(false, Relaxed);
+        PAUSES.fetch_sub(1, Relaxed);
     }
 }
 
@@ -214,7 +220,7 @@ impl ProfileRange {
     }
 
     fn begin(table: Table, name: &'static str, what: Option<&str>) -> Self {
-        Self(profile().map(|profile| {
+        Self(profile().filter(|_| !is_paused()).map(|profile| {
             let detail = what.map(demangled);
             OpenRange { profile, table, name, detail, begin: Instant::now() }
         }))
@@ -277,7 +283,9 @@ impl DeviceProfile {
 
     /// Counts a command that no clock measured.
     pub fn untimed(&self) {
-        lock(&self.profile.records).untimed += 1;
+        if !is_paused() {
+            lock(&self.profile.records).untimed += 1;
+        }
     }
 
     /// Learns how the device's clock goes: what was submitted at a time begins later, by as little as was ever seen.
@@ -293,7 +301,7 @@ impl DeviceProfile {
     }
 
     fn add(&self, stream: u64, work: &Work, begin: Duration, time: Duration) {
-        if PAUSED.load(Relaxed) {
+        if is_paused() {
             return;
         }
         let title = || {

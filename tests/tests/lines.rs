@@ -151,6 +151,7 @@ const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"
 const WAITING: &[(&str, u32)] = &[
     ("kernels/locked_task.ptx", 81),
     ("kernels/long_waits.ptx", 565),
+    ("kernels/long_waits.ptx", 904),
     ("ptx/progress.ptx", 44),
     ("ptx/waiting_leaders.ptx", 30),
 ];

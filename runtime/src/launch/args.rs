@@ -99,7 +99,7 @@ impl<'a, T> From<&'a DeviceSlice<T>> for Arg<'a> {
 
 impl Arg<'_> {
     /// The device that the argument belongs to, if any.
-    fn device(&self) -> Option<&Device> {
+    pub(crate) fn device(&self) -> Option<&Device> {
         match self {
             Self::Pointer(buffer) | Self::Interior(buffer, _) => Some(buffer.device()),
             Self::Texture(texture) => Some(texture.device()),

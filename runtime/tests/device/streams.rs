@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use ptx2spv_runtime::{Arg, DeviceKind, Error, Kernel, LaunchConfig, Source, Stream, StreamOptions};
+use ptx2spv_runtime::{Arg, DeviceKind, Error, Graph, Kernel, LaunchConfig, Source, Stream, StreamOptions, Work};
 
 use crate::{Context, Launch};
 
@@ -346,6 +346,12 @@ fn what_belongs_to_other_devices_is_refused() {
     // SAFETY: nothing is launched.
     let launched = unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(1, 1), &[]) };
     assert!(matches!(launched, Err(Error::ForeignBuffer(_))));
+    let (kernel, buffer) = (first.kernel("step"), second.device.alloc(1024).unwrap());
+    let work = || Work::kernel(&kernel, &LaunchConfig::linear(1, 1), &[(&buffer).into(), 1_u32.into()]);
+    let mut graph = Graph::new(&first.device);
+    assert!(matches!(graph.add(&[], work()), Err(Error::ForeignBuffer(_))));
+    let node = graph.add(&[], Work::Empty).unwrap();
+    assert!(graph.instantiate().unwrap().set(node, work()).is_err());
 }
 
 /// Event 0 by all warps, 1 and 7 by those of threads below 40, 3 by each warp once more than by the one before, and 9 by a

@@ -43,7 +43,10 @@ typedef cuFloatComplex cuComplex;
         real x = abs(z.x), y = abs(z.y), most = x > y ? x : y, least = x > y ? y : x, ratio = least / most;    \
         return most == 0 || isinf(most) || isinf(least) ? x + y : most * sqrt(1 + ratio * ratio);              \
     }                                                                                                          \
-    PTX2SPV_COMPLEX type cuCfma##f(type a, type b, type c) { return cuCadd##f(cuCmul##f(a, b), c); }
+    PTX2SPV_COMPLEX type cuCfma##f(type a, type b, type c)                                                     \
+    {                                                                                                          \
+        return make_##type(a.x * b.x + c.x - a.y * b.y, a.x * b.y + c.y + a.y * b.x);                          \
+    }
 
 PTX2SPV_COMPLEX_FUNCTIONS(cuFloatComplex, float, f, fabsf, sqrtf)
 PTX2SPV_COMPLEX_FUNCTIONS(cuDoubleComplex, double, , fabs, sqrt)

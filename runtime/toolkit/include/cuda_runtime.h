@@ -72,7 +72,7 @@ static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_
 static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
                                               enum cudaGraphExecUpdateResult *result)
 {
-    cudaGraphExecUpdateResultInfo info;
+    cudaGraphExecUpdateResultInfo info = {};
     cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &info);
     if (node) *node = info.errorNode;
     if (result) *result = info.result;

@@ -1,4 +1,4 @@
-//! Functions that make graph nodes and that replace their commands. `graph_params` has those that read them.
+//! Functions that make graph nodes, replace their commands and read them.
 
 pub(crate) mod exec;
 

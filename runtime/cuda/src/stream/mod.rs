@@ -14,7 +14,7 @@ use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::abi::call::is_per_thread;
 use crate::abi::{
-    Code, Handle, HostFunction, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, STREAM_CAPTURE_MERGE,
+    Code, Handle, HostFunction, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out, STREAM_CAPTURE_MERGE,
     STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
 use crate::context::{self, Context, ContextHandle, state};
@@ -259,8 +259,10 @@ pub(crate) fn context(stream: StreamHandle) -> Result<ContextHandle, Code> {
 }
 
 /// There are no green contexts.
-pub(crate) fn contexts(stream: StreamHandle) -> Result<(ContextHandle, usize), Code> {
-    Ok((self::context(stream)?, 0))
+pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result<(), Code> {
+    context.answer(|| self::context(stream))?;
+    green.set_if_any(0);
+    Ok(())
 }
 
 pub(crate) fn device(stream: StreamHandle) -> Result<c_int, Code> {

@@ -164,7 +164,7 @@ impl Stamps {
         }
         if has_room {
             self.works.push(work);
-            // At most ROOM, so the cast is exact.
+            // Less than ROOM, so the cast is exact.
             self.stamp(commands, self.works.len() as u32);
         }
     }
