@@ -185,3 +185,11 @@ extern "C" __global__ void whole_grid_of_warps(u32* sums, u32* out, u32* count, 
     __syncthreads();
     out[64 * b + t] = search(((volatile u32*)sums)[(b + 1) % gridDim.x] + t, limit);
 }
+
+// Blocks count in turn, all in one loop. For cooperative launches.
+extern "C" __global__ void count_in_turn(u32* count, u32 limit) {
+    volatile u32* at = count;
+    u32 seen;
+    while ((seen = *at) < limit)
+        if (seen % gridDim.x == blockIdx.x) *at = seen + 1;
+}

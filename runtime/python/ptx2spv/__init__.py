@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import numbers
 import struct
 import sys
 from dataclasses import dataclass
@@ -131,7 +132,7 @@ class Device:
 
     def stream(self) -> Stream:
         """A stream, whose work runs in order, and beside that of other streams where the device can."""
-        return Stream(self._native.stream())
+        return Stream(self, self._native.stream())
 
     def event(self) -> Event:
         """An event that records the time."""
@@ -180,11 +181,13 @@ class Array:
         """Writes the elements of a buffer with as many bytes, which are read during the call."""
         view = _view(data)
         self._check(view)
+        self._check_stream(stream)
         self._buffer.write(view.tobytes(), _stream(stream))
 
     def copy_to(self, data: Any, stream: Stream | None = None) -> None:
         """Reads the elements into a C-contiguous buffer with as many bytes, after all earlier work of the stream."""
         self._check(memoryview(data))
+        self._check_stream(stream)
         if self.nbytes:
             target = (ctypes.c_ubyte * self.nbytes).from_buffer(data)
             ctypes.memmove(target, self._buffer.read(self.nbytes, _stream(stream)), self.nbytes)
@@ -192,6 +195,10 @@ class Array:
     def _check(self, view: memoryview) -> None:
         if view.nbytes != self.nbytes:
             raise ValueError(f"the buffer has {view.nbytes} bytes, and the array {self.nbytes}")
+
+    def _check_stream(self, stream: Stream | None) -> None:
+        if stream is not None and stream.device is not self.device:
+            raise ValueError("the stream is on another device")
 
     def tobytes(self) -> bytes:
         """The elements' bytes, after all earlier work."""
@@ -313,7 +320,8 @@ class Kernel:
             if size != 8:
                 raise TypeError(f"`{name}` has {size} bytes, and is no pointer")
             return argument.value
-        if isinstance(argument, (bool, int, float)):
+        argument = _number(argument)
+        if isinstance(argument, (int, float)):
             letter = _FORMATS.get(kind)
             if letter is None:
                 raise TypeError(f"`{name}` is a struct or an array: pass its {size} bytes")
@@ -366,8 +374,15 @@ class _Launch:
         self.kernel._native.launch(self.grid, self.block, self.shared, _stream(self.stream), packed)
 
 
+def _number(value: Any) -> Any:
+    """Numbers of other libraries, such as NumPy's, as Python's own; everything else as it is."""
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
+
+
 def _three(size: Size) -> tuple[int, int, int]:
-    sizes = (size,) if isinstance(size, int) else tuple(size)
+    sizes = (int(size),) if isinstance(size, numbers.Integral) else tuple(size)
     if not 1 <= len(sizes) <= 3:
         raise ValueError(f"{size!r} is not one to three numbers")
     x, y, z, *_ = (*sizes, 1, 1)
@@ -381,7 +396,8 @@ def _stream(stream: Stream | None) -> _native.Stream | None:
 class Stream:
     """Work in order: see :meth:`Device.stream`."""
 
-    def __init__(self, native: _native.Stream) -> None:
+    def __init__(self, device: Device, native: _native.Stream) -> None:
+        self.device = device
         self._native = native
 
     def synchronize(self) -> None:

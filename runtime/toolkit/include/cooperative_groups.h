@@ -107,7 +107,7 @@ class coalesced_group {
     PTX2SPV_METHOD unsigned int meta_group_rank() const { return number; }
     PTX2SPV_METHOD unsigned int meta_group_size() const { return count; }
     PTX2SPV_METHOD int any(int predicate) const { return __ballot_sync(mask, predicate) != 0; }
-    PTX2SPV_METHOD int all(int predicate) const { return __ballot_sync(mask, predicate) == mask; }
+    PTX2SPV_METHOD int all(int predicate) const { return __all_sync(mask, predicate); }
     PTX2SPV_METHOD unsigned int ballot(int predicate) const { return by_ranks(__ballot_sync(mask, predicate)); }
     template <class T> PTX2SPV_METHOD T shfl(T value, unsigned int rank) const
     {
@@ -179,7 +179,7 @@ template <unsigned int width, class Parent> class thread_block_tile : public det
     static constexpr __host__ __device__ unsigned int num_threads() { return width; }
     PTX2SPV_METHOD unsigned int thread_rank() const { return details::rank_in_block() % width; }
     PTX2SPV_METHOD int any(int predicate) const { return (__ballot_sync(lanes(), predicate) & lanes()) != 0; }
-    PTX2SPV_METHOD int all(int predicate) const { return (__ballot_sync(lanes(), predicate) & lanes()) == lanes(); }
+    PTX2SPV_METHOD int all(int predicate) const { return __all_sync(lanes(), predicate); }
     PTX2SPV_METHOD unsigned int ballot(int predicate) const { return by_ranks(__ballot_sync(lanes(), predicate) & lanes()); }
     template <class T> PTX2SPV_METHOD T shfl(T value, int rank) const
     {
@@ -242,20 +242,26 @@ PTX2SPV_GROUP thread_group tiled_partition(const thread_group &parent, unsigned 
         unsigned int other = 0;
         for (unsigned int rest = lanes; rest != 0; rest &= rest - 1, other++)
             if (other / width != rank / width) lanes &= ~(rest & -rest);
+        return thread_group(lanes, rank / width, (parent.size() + width - 1) / width);
     }
+    unsigned int left = parent.size() - rank / 32 * 32;
+    if (left < 32) lanes &= (1u << left) - 1;
     return thread_group(lanes, rank / width, (parent.size() + width - 1) / width);
 }
 /* The threads of a group for which `label` is the same, or for which `predicate` is. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 template <class Group, class T> PTX2SPV_GROUP coalesced_group labeled_partition(const Group &group, T label)
 {
-    return coalesced_group(__match_any_sync(group.lanes(), label));
+    unsigned int own = __match_any_sync(group.lanes(), label), leader = __ffs((int)own) - 1;
+    unsigned int leaders = __ballot_sync(group.lanes(), details::lane() == leader) & group.lanes();
+    return coalesced_group(own, (unsigned int)__popc(leaders & ((1u << leader) - 1)), (unsigned int)__popc(leaders));
 }
 #endif
 template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Group &group, bool predicate)
 {
     unsigned int all = group.lanes(), lanes = __ballot_sync(all, predicate) & all;
-    return coalesced_group(predicate ? lanes : all & ~lanes);
+    if (lanes == all || lanes == 0) return coalesced_group(all);
+    return coalesced_group(predicate ? lanes : all & ~lanes, predicate, 2);
 }
 template <class Group> PTX2SPV_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> PTX2SPV_GROUP unsigned int thread_rank(const Group &group) { return (unsigned int)group.thread_rank(); }

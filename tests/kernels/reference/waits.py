@@ -78,6 +78,8 @@ def long_waits():
         args = [zeros(3), filled(np.uint32, 192), zeros(1), value]
         for entry in ["whole_grid", "whole_grid_of_warps"]:
             add(entry, 3, 64, args, {0: sums[:3], 1: after, 2: [3]}, cooperative=True)
+    # More rounds than a launch may take without progress.
+    f.add("count_in_turn", 2, 1, [zeros(1), np.uint32(12_000)], {0: u32([12_000])}, entry="count_in_turn", cooperative=True)
     return f
 
 

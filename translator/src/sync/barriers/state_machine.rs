@@ -54,7 +54,11 @@ impl StateMachine {
 pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Option<Suspending>) -> Option<u32> {
     let latch_data = match wait {
         Wait::Together => Latch::Together(TripleBuffer::new(function, Sharing::Workgroup)),
-        Wait::Named => Latch::Named(NamedBarriers::new(function, cfg, suspending)),
+        Wait::Named => {
+            let barriers = NamedBarriers::new(function, cfg, suspending);
+            barriers.note_stores(function, cfg);
+            Latch::Named(barriers)
+        }
     };
     let at = cfg.blocks.iter().filter(|block| block.stop.is_some()).find_map(|block| last_mark(&block.body));
     let at = at.or_else(|| cfg.blocks.iter().find_map(|block| last_mark(&block.body)));

@@ -51,10 +51,11 @@ pub fn pause_in_loops(
 }
 
 /// Whether one of these ways leads to an operation of those lanes of a warp that happen to be there, without a barrier at which all threads
-/// of the block meet before.
+/// of the block meet just before. Behind an operation that waits for its members, these would be apart from the others.
 fn may_come_apart(cfg: &Cfg, ways: &[(BlockId, BlockId)]) -> bool {
     // `activemask` too: hardware might have more lanes there, and later operations take what it gives as their mask.
     let is_of_present = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none());
+    let waits = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_some());
     let before = cfg.predecessors();
     let mut todo: Vec<BlockId> = before
         .indices()
@@ -62,6 +63,9 @@ fn may_come_apart(cfg: &Cfg, ways: &[(BlockId, BlockId)]) -> bool {
         .collect();
     let mut seen: FxHashSet<BlockId> = todo.iter().copied().collect();
     while let Some(block) = todo.pop() {
+        if cfg.blocks.at(block).is_some_and(|block| has(&block.body, &waits)) {
+            return true;
+        }
         for from in before.at(block).into_iter().flatten().copied() {
             if ways.binary_search(&(from, block)).is_ok() {
                 return true;

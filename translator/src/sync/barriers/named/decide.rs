@@ -1,7 +1,7 @@
 //! What one thread of the workgroup decides between two barriers: which named barriers are complete, and whether the loop goes on.
 
 use super::super::operations::{self, WORD, store};
-use super::layout::{END, GLOBAL, GO_ON, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, block, field, head};
+use super::layout::{END, GLOBAL, GO_ON, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, WORKED, block, field, head};
 use super::{NamedBarriers, Polling};
 use crate::cfg::Barrier;
 use crate::ir::{Binary, Builder, Compare, Type, Value, Var};
@@ -89,7 +89,8 @@ impl NamedBarriers {
         let more = b.add_const(b.get(polling.idle), 1);
         let idle = b.select(only, more, zero);
         b.set(polling.idle, idle);
-        let active = b.or(b.get(polling.active), b.not(nobody));
+        let worked = b.is_nonzero(b.and_const(notes, WORKED.into()));
+        let active = b.or(b.get(polling.active), b.or(b.not(nobody), worked));
         b.set(polling.active, active);
         let more = b.select(shared, b.i32(MORE_PATIENCE), zero);
         let patience = operations::head(b, polling.workspace, workspace::PATIENCE);

@@ -60,6 +60,9 @@ pub const SHARED: u32 = 2;
 /// In [`head::NOTES`]: a thread has no rounds left in this dispatch.
 pub const PAUSED: u32 = 4;
 
+/// In [`head::NOTES`]: a thread that polls has stored something since it polled before.
+pub const WORKED: u32 = 8;
+
 /// There is another iteration.
 pub const GO_ON: u32 = 0;
 /// All threads have left.

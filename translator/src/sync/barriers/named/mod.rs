@@ -21,8 +21,10 @@ mod layout;
 use super::operations::{WARP, WORD, add, block_threads, constant, store};
 use super::suspension::{self, Block as Suspended, Suspending};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
-use crate::ir::{Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Stmt, Type, Value, Var};
-use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, block, field, head};
+use crate::ir::{
+    Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Space, Stmt, Type, Value, Var,
+};
+use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WORKED, block, field, head};
 use ptx2spv_target::{Cluster, Fault};
 
 /// The records of a workgroup's barriers.
@@ -58,6 +60,8 @@ struct Polling {
     idle: Var,
     /// Whether they could do anything else in this dispatch.
     active: Var,
+    /// Of each thread: whether it has stored something since it polled last.
+    worked: Var,
 }
 
 impl NamedBarriers {
@@ -93,6 +97,7 @@ impl NamedBarriers {
                 workspace: suspending.workspace,
                 idle: function.var(Type::I32),
                 active: function.var(Type::Bool),
+                worked: function.var(Type::Bool),
             }),
         }
     }
@@ -266,10 +271,24 @@ impl NamedBarriers {
 
     /// Notes that the thread can go on, if only to read once more what other threads have written.
     pub fn look_again(&self, b: &Builder<'_>, global: bool) {
-        if self.polling.is_none() {
-            return self.stay_ready(b);
-        }
+        let Some(polling) = &self.polling else { return self.stay_ready(b) };
         self.note(b, if global { GLOBAL } else { SHARED });
+        b.if_(b.get(polling.worked), |b| {
+            self.note(b, WORKED);
+            b.set(polling.worked, b.bool(false));
+        });
+    }
+
+    /// Has threads remember that they have stored something. Atomics don't count: they may be what polls.
+    pub fn note_stores(&self, function: &mut Function, cfg: &mut Cfg) {
+        let Some(polling) = &self.polling else { return };
+        for block in &mut cfg.blocks {
+            if stores(&block.body) {
+                let b = Builder::new(function);
+                b.set(polling.worked, b.bool(true));
+                block.body.append(&mut b.take_block());
+            }
+        }
     }
 
     /// Adds a bit to the workgroup's notes.
@@ -287,6 +306,7 @@ impl NamedBarriers {
         if let Some(polling) = &self.polling {
             b.set(polling.idle, b.i32(0));
             b.set(polling.active, is_new);
+            b.set(polling.worked, b.bool(false));
         }
         if let Some(Suspending { workspace, rounds: Some(rounds), .. }) = self.suspending {
             rounds.renew(b, workspace);
@@ -399,4 +419,10 @@ impl NamedBarriers {
 /// A number of threads, rounded up to whole warps.
 fn whole_warps(b: &Builder<'_>, threads: Value) -> Value {
     b.and_const(b.add_const(threads, u64::from(WARP - 1)), u64::from(!(WARP - 1)))
+}
+
+/// Whether a list may store what other threads see.
+fn stores(list: &[Stmt]) -> bool {
+    let is_store = |stmt: &Stmt| matches!(stmt, Stmt::Store { access, .. } if access.space != Space::Local);
+    list.iter().any(|stmt| is_store(stmt) || stmt.lists().any(|list| stores(list)))
 }
