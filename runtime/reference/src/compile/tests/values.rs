@@ -38,9 +38,14 @@ const HEADER: &str = "OpCapability Shader
     %i0 = OpConstant %uint 0
     %i1 = OpConstant %uint 1
     %i2 = OpConstant %uint 2
+    %i3 = OpConstant %uint 3
+    %i4 = OpConstant %uint 4
+    %i5 = OpConstant %uint 5
+    %i6 = OpConstant %uint 6
+    %i7 = OpConstant %uint 7
     ";
 
-/// Runs a function body for one invocation and returns up to three words that it computes.
+/// Runs a function body for one invocation and returns up to eight words that it computes.
 fn run(constants: &str, body: &str, words: &[&str]) -> Vec<u32> {
     let mut text = format!(
         "{HEADER}{constants}
@@ -65,19 +70,6 @@ fn run(constants: &str, body: &str, words: &[&str]) -> Vec<u32> {
 }
 
 #[test]
-fn dot_products_of_floats() {
-    let constants = "%f1 = OpConstant %float 1
-        %f2 = OpConstant %float 2
-        %f3 = OpConstant %float 3
-        %f4 = OpConstant %float 4
-        %fm1 = OpConstant %float -1
-        %a = OpConstantComposite %v3 %f1 %f2 %f3
-        %b = OpConstantComposite %v3 %f4 %fm1 %f2";
-    let body = "%dot = OpDot %float %a %b\n%bits = OpBitcast %uint %dot";
-    assert_eq!(run(constants, body, &["%bits"]), [8f32.to_bits()]);
-}
-
-#[test]
 fn products_of_vectors() {
     let constants = "%f1 = OpConstant %float 1
         %f2 = OpConstant %float 2
@@ -89,7 +81,9 @@ fn products_of_vectors() {
         %c = OpConstantComposite %v2 %f3 %f4";
     let mut body = "%reflected = OpExtInst %v3 %glsl Reflect %a %b
         %normal = OpExtInst %v2 %glsl Normalize %c
-        %scaled = OpVectorTimesScalar %v2 %c %f2"
+        %scaled = OpVectorTimesScalar %v2 %c %f2
+        %dot = OpDot %float %a %b
+        %dotbits = OpBitcast %uint %dot"
         .to_owned();
     let parts = [("reflected", 3), ("normal", 2), ("scaled", 2)];
     let parts: Vec<(&str, u32)> =
@@ -98,11 +92,12 @@ fn products_of_vectors() {
         let _ = write!(body, "\n%{name}{part} = OpCompositeExtract %float %{name} {part}");
         let _ = write!(body, "\n%{name}{part}bits = OpBitcast %uint %{name}{part}");
     }
-    let words: Vec<String> = parts.iter().map(|(name, part)| format!("%{name}{part}bits")).collect();
+    let words = parts.iter().map(|(name, part)| format!("%{name}{part}bits"));
+    let words: Vec<String> = words.chain(["%dotbits".to_owned()]).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let found: Vec<f32> = run(constants, &body, &words).into_iter().map(f32::from_bits).collect();
     // I - 2 * dot(N, I) * N, where the dot product is 4 - 2 + 6.
-    assert_eq!(found, [-63.0, 18.0, -29.0, 3.0 / 5.0, 4.0 / 5.0, 6.0, 8.0]);
+    assert_eq!(found, [-63.0, 18.0, -29.0, 3.0 / 5.0, 4.0 / 5.0, 6.0, 8.0, 8.0]);
 }
 
 #[test]
