@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ptx2spv_reference::{Finding, Pool};
+use ptx2spv_reference::Pool;
 use ptx2spv_translator::interface::heap::{Arena, arenas};
 
-use super::device::{FINISHED, ReferenceDevice};
+use super::device::{FINISHED, ReferenceDevice, fault};
 use super::info::MAX_BUFFER;
 use super::lent::Lent;
 use super::pipeline::ReferenceShader;
@@ -244,11 +244,6 @@ fn check_size(size: u64) -> Result<(), Error> {
 
 fn no_room(size: u64) -> Error {
     Error::OutOfMemory(format!("no room for {size} bytes of reference memory"))
-}
-
-/// The error of a copy whose range was checked by [`crate::buffer`].
-pub(super) fn fault(finding: Finding) -> Error {
-    Error::Fault { findings: vec![finding] }
 }
 
 /// A timer that uses the host's clock.

@@ -136,3 +136,8 @@ impl ReferenceDevice {
         move |refusal| Error::Refused { device, rule: refusal.rule, message: refusal.message }
     }
 }
+
+/// The error of a copy whose range was checked before.
+pub(super) fn fault(finding: Finding) -> Error {
+    Error::Fault { findings: vec![finding] }
+}

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use ptx2spv_reference::Dispatch;
 use ptx2spv_translator::interface::Entry;
 
-use super::backend::fault;
-use super::device::{FINISHED, ReferenceDevice};
+use super::device::{FINISHED, ReferenceDevice, fault};
 use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::{Backend, Pipeline, Shader};
