@@ -155,18 +155,23 @@ extern "C" __global__ void blocks_in_turn(u32* out, u32* flags, u32 limit) {
     }
 }
 
-// All blocks wait for each other between two searches. For cooperative launches.
-extern "C" __global__ void whole_grid(u32* sums, u32* out, u32* count, u32 limit) {
-    u32 t = threadIdx.x, b = blockIdx.x;
-    atomicAdd(sums + b, search(64 * b + t, limit));
+// Waits for all threads of the grid, which count their blocks.
+static __device__ void meet(u32* count) {
     __syncthreads();
-    if (t == 0) {
+    if (threadIdx.x == 0) {
         __threadfence();
         atomicAdd(count, 1u);
         while (*(volatile u32*)count < gridDim.x) {}
         __threadfence();
     }
     __syncthreads();
+}
+
+// All blocks wait for each other between two searches. For cooperative launches.
+extern "C" __global__ void whole_grid(u32* sums, u32* out, u32* count, u32 limit) {
+    u32 t = threadIdx.x, b = blockIdx.x;
+    atomicAdd(sums + b, search(64 * b + t, limit));
+    meet(count);
     out[64 * b + t] = search(((volatile u32*)sums)[(b + 1) % gridDim.x] + t, limit);
 }
 
@@ -175,14 +180,7 @@ extern "C" __global__ void whole_grid_of_warps(u32* sums, u32* out, u32* count, 
     u32 t = threadIdx.x, b = blockIdx.x, sum = search(64 * b + t, limit);
     for (u32 i = 16; i > 0; i /= 2) sum += shfl_xor(0xffffffffu, sum, i);
     if (t % 32 == 0) atomicAdd(sums + b, sum);
-    __syncthreads();
-    if (t == 0) {
-        __threadfence();
-        atomicAdd(count, 1u);
-        while (*(volatile u32*)count < gridDim.x) {}
-        __threadfence();
-    }
-    __syncthreads();
+    meet(count);
     out[64 * b + t] = search(((volatile u32*)sums)[(b + 1) % gridDim.x] + t, limit);
 }
 

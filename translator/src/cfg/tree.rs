@@ -3,7 +3,7 @@
 use super::graph::{BasicBlock, BlockId, Cfg, End};
 use crate::diagnostic::Span;
 use crate::index::IndexVec;
-use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var, last_mark};
+use crate::ir::{Block, Builder, Compare, Function, Stmt, Type, Var, any_stmt, last_mark};
 use crate::structurize::{self, Condition, Graph, Node, Terminator, structurize};
 
 /// Gives the function its body. Fails where control flow nests too deeply.
@@ -93,5 +93,5 @@ pub fn barriers_unconditional(block: &Block) -> bool {
 }
 
 fn has_barrier(block: &Block) -> bool {
-    block.iter().any(|stmt| matches!(stmt, Stmt::Barrier(_)) || stmt.lists().any(has_barrier))
+    any_stmt(block, &|stmt| matches!(stmt, Stmt::Barrier(_)))
 }

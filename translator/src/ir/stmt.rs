@@ -47,6 +47,11 @@ pub fn is_deeper(block: &Block, most: usize) -> bool {
     false
 }
 
+/// Whether a list, or one nested in it, has a statement for which `holds` is true.
+pub fn any_stmt(block: &[Stmt], holds: &dyn Fn(&Stmt) -> bool) -> bool {
+    block.iter().any(|stmt| holds(stmt) || stmt.lists().any(|list| any_stmt(list, holds)))
+}
+
 /// Calls `visit` with the statements of a list and of those nested in it, list by list.
 pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     let mut lists = vec![block];

@@ -12,7 +12,7 @@ use crate::emit::Emitter;
 use crate::legalize::Lengths;
 use crate::lower::launches;
 use crate::lower::layout::module_variables;
-use crate::lower::layout::services;
+use crate::lower::layout::{runtime_calls, services};
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::side_by_side;
@@ -89,7 +89,7 @@ fn requested<'p>(program: &'p Program, options: &Options<'_>) -> Result<Vec<Numb
     let is_named = |name: &String| options.entries.is_none_or(|entries| entries.contains(name));
     let mut wanted: FxHashSet<_> =
         program.kernels().filter(|(_, kernel)| is_named(&kernel.name)).map(|(id, _)| id).collect();
-    if options.launched && wanted.iter().any(|id| launches::may_launch(program, *id)) {
+    if options.launched && wanted.iter().any(|id| runtime_calls::may_launch(program, *id)) {
         wanted.extend(&program.address_taken);
     }
     let numbered = (0..).zip(program.kernels()).filter(|(_, (id, _))| wanted.contains(id));

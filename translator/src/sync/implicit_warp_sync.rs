@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::cfg::{BasicBlock, BlockId, Cfg, End, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
-use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp};
+use crate::ir::{Function, MemoryOrder, Scope, Space, Stmt, Warp, WarpOp, any_stmt};
 
 /// The first architecture with independent thread scheduling.
 const VOLTA: u32 = 70;
@@ -55,7 +55,7 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
 /// Synchronizes threads on each way into a loop that waits, if some of them may have done what a loop can wait for since the warp's last
 /// operation. Kernels without such operations know no warps, and stay so.
 fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
-    if !cfg.blocks.iter().any(|block| block.body.iter().any(|stmt| contains(stmt, &is_warp))) {
+    if !cfg.blocks.iter().any(|block| any_stmt(&block.body, &is_warp)) {
         return;
     }
     let yields = |block: &BasicBlock| matches!(block.stop, Some(Stop::Yield { .. }));
@@ -99,7 +99,7 @@ fn may_have_signalled(cfg: &Cfg, before: &IndexVec<BlockId, Vec<BlockId>>, diver
         let mut since = 0;
         for stmt in block.body.iter().rev().take_while(|stmt| !is_warp(stmt)) {
             since += 1;
-            if contains(stmt, &is_signal) && (some || matches!(stmt, Stmt::If { .. })) {
+            if any_stmt(std::slice::from_ref(stmt), &is_signal) && (some || matches!(stmt, Stmt::If { .. })) {
                 return true;
             }
         }
@@ -109,11 +109,6 @@ fn may_have_signalled(cfg: &Cfg, before: &IndexVec<BlockId, Vec<BlockId>>, diver
         }
     }
     false
-}
-
-/// Whether a statement, or one under its guard, is of a kind.
-fn contains(stmt: &Stmt, is: &dyn Fn(&Stmt) -> bool) -> bool {
-    is(stmt) || stmt.lists().flatten().any(|stmt| contains(stmt, is))
 }
 
 fn is_warp(stmt: &Stmt) -> bool {

@@ -14,7 +14,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Builtin, Compare, Function, MemoryOrder, Op, OwnShared, Rewritten, Scope,
-    Space, Stmt, Type, Value, Var, locks, rewrite,
+    Space, Stmt, Type, Value, Var, any_stmt, locks, rewrite,
 };
 use crate::policy::Memory;
 
@@ -82,12 +82,12 @@ fn is_native(memory: &Memory, space: Space) -> bool {
 
 /// Whether `is_wanted` holds for some atomic, or some access with a memory order.
 fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
-    block.iter().any(|stmt| match stmt {
+    any_stmt(block, &|stmt| match stmt {
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
             access.order != MemoryOrder::Weak && is_wanted(access)
         }
         Stmt::Atomic(atomic) => is_wanted(&atomic.access),
-        _ => stmt.lists().any(|list| any_strong(list, is_wanted)),
+        _ => false,
     })
 }
 

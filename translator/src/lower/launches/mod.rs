@@ -12,7 +12,6 @@ mod queries;
 mod site;
 mod table;
 
-pub use crate::lower::layout::runtime_calls::may_launch;
 pub use site::clear_error;
 pub use table::add_table;
 

@@ -27,14 +27,14 @@ use super::barriers::{new_entry, push, set};
 use crate::cfg::loops::Edge;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
-use crate::ir::{Access, Builder, Class, Compare, Function, MemoryOrder, Scope, Stmt, Type, Var, last_mark};
+use crate::ir::{Access, Builder, Class, Compare, Function, MemoryOrder, Scope, Stmt, Type, Var, any_stmt, last_mark};
 pub use loops::{Loop, loops, mark_loops};
 use loops::{join_rounds, ways_in};
 use meetings::Meetings;
 pub use pauses::pause_in_loops;
 use ptx2spv_interface::workspace;
 use resumption::{Resumption, START, set_state};
-use rounds::{Pause, Round, has, pauses, reaching};
+use rounds::{Pause, Round, pauses, reaching};
 
 /// Several threads may write a block's status, all of them the same.
 const STATUS: Access = Access { order: MemoryOrder::Relaxed(Scope::Cta), ..GLOBAL };
@@ -67,7 +67,8 @@ pub fn suspend_in_loops(
 ) -> Option<SuspendedLoops> {
     let mut loops = loops.to_vec();
     let long: Vec<usize> = (0..loops.len()).filter(|position| is_long(*position)).collect();
-    let is_collective = |block: &BasicBlock| has(&block.body, &|stmt| matches!(stmt.class(), Class::Collective(_)));
+    let is_collective =
+        |block: &BasicBlock| any_stmt(&block.body, &|stmt| matches!(stmt.class(), Class::Collective(_)));
     let collective: Vec<bool> = cfg.blocks.iter().map(is_collective).collect();
     if collective.contains(&true) {
         for position in &long {
@@ -80,7 +81,7 @@ pub fn suspend_in_loops(
     if rounds.is_empty() || meets && loops.iter().any(Loop::has_several_starts) {
         return None;
     }
-    let has_barrier = |block: &BasicBlock| has(&block.body, &|stmt| matches!(stmt, Stmt::Barrier(_)));
+    let has_barrier = |block: &BasicBlock| any_stmt(&block.body, &|stmt| matches!(stmt, Stmt::Barrier(_)));
     let mut before_barriers =
         reaching(cfg, cfg.blocks.enumerated().filter(|(_, block)| has_barrier(block)).map(|(id, _)| id));
     let at = cfg.blocks.iter().find_map(|block| last_mark(&block.body)).flatten();

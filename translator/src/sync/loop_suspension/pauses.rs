@@ -8,9 +8,8 @@ use rustc_hash::FxHashSet;
 
 use super::super::barriers::{RoundsLeft, push};
 use super::loops::Loop;
-use super::rounds::has;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
-use crate::ir::{Builder, Function, Stmt, last_mark};
+use crate::ir::{Builder, Function, Stmt, any_stmt, last_mark};
 
 /// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` says that of positions in the list. `None` if there
 /// is no such loop, or if a thread may come late from there to what the threads of a warp that happen to be somewhere do together.
@@ -59,11 +58,11 @@ fn may_come_apart(cfg: &Cfg, ways: &[(BlockId, BlockId)]) -> bool {
     let before = cfg.predecessors();
     let mut todo: Vec<BlockId> = before
         .indices()
-        .filter(|block| cfg.blocks.at(*block).is_some_and(|block| has(&block.body, &is_of_present)))
+        .filter(|block| cfg.blocks.at(*block).is_some_and(|block| any_stmt(&block.body, &is_of_present)))
         .collect();
     let mut seen: FxHashSet<BlockId> = todo.iter().copied().collect();
     while let Some(block) = todo.pop() {
-        if cfg.blocks.at(block).is_some_and(|block| has(&block.body, &waits)) {
+        if cfg.blocks.at(block).is_some_and(|block| any_stmt(&block.body, &waits)) {
             return true;
         }
         for from in before.at(block).into_iter().flatten().copied() {

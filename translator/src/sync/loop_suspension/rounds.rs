@@ -6,7 +6,7 @@ use super::loops::Loop;
 use crate::cfg::loops::Edge;
 use crate::cfg::{BlockId, Cfg, End, Joins, dependence};
 use crate::index::Index;
-use crate::ir::{Builder, Function, Stmt};
+use crate::ir::{Builder, Function};
 
 /// A way back to the start of a long loop.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +26,6 @@ pub enum Pause {
     Alone,
     /// With all that meet it at this block: it goes there first.
     At(BlockId),
-}
-
-/// Whether a list, or one in it, has a statement of a kind.
-pub fn has(list: &[Stmt], kind: &dyn Fn(&Stmt) -> bool) -> bool {
-    list.iter().any(|stmt| kind(stmt) || stmt.lists().any(|list| has(list, kind)))
 }
 
 /// The blocks from which one of these can be reached.

@@ -1,16 +1,16 @@
 //! Loads and stores of 64-bit elements as twice as many words, and addresses of two words.
 
 use super::halves::{Halves, Words};
-use crate::ir::{Access, Block, Builder, MemoryOrder, Rewritten, Space, Stmt, Type, Value};
+use crate::ir::{Access, Block, Builder, MemoryOrder, Rewritten, Space, Stmt, Type, Value, any_stmt};
 
 /// Whether a list accesses 64 bits atomically: by an atomic, or with a memory order.
 pub(crate) fn is_long(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
+    any_stmt(block, &|stmt| match stmt {
         Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
             access.bytes == 8 && access.order != MemoryOrder::Weak && !access.read_only
         }
         Stmt::Atomic(atomic) => atomic.access.bytes == 8,
-        _ => stmt.lists().any(is_long),
+        _ => false,
     })
 }
 

@@ -22,7 +22,7 @@ use super::operations::{WARP, WORD, add, block_threads, constant, store};
 use super::suspension::{self, Block as Suspended, Suspending};
 use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Space, Stmt, Type, Value, Var,
+    Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Space, Stmt, Type, Value, Var, any_stmt,
 };
 use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WORKED, block, field, head};
 use ptx2spv_target::{Cluster, Fault};
@@ -282,8 +282,9 @@ impl NamedBarriers {
     /// Has threads remember that they have stored something. Atomics don't count: they may be what polls.
     pub fn note_stores(&self, function: &mut Function, cfg: &mut Cfg) {
         let Some(polling) = &self.polling else { return };
+        let is_store = |stmt: &Stmt| matches!(stmt, Stmt::Store { access, .. } if access.space != Space::Local);
         for block in &mut cfg.blocks {
-            if stores(&block.body) {
+            if any_stmt(&block.body, &is_store) {
                 let b = Builder::new(function);
                 b.set(polling.worked, b.bool(true));
                 block.body.append(&mut b.take_block());
@@ -419,10 +420,4 @@ impl NamedBarriers {
 /// A number of threads, rounded up to whole warps.
 fn whole_warps(b: &Builder<'_>, threads: Value) -> Value {
     b.and_const(b.add_const(threads, u64::from(WARP - 1)), u64::from(!(WARP - 1)))
-}
-
-/// Whether a list may store what other threads see.
-fn stores(list: &[Stmt]) -> bool {
-    let is_store = |stmt: &Stmt| matches!(stmt, Stmt::Store { access, .. } if access.space != Space::Local);
-    list.iter().any(|stmt| is_store(stmt) || stmt.lists().any(|list| stores(list)))
 }
