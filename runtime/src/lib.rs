@@ -27,7 +27,7 @@
 //! ```
 //!
 //! The cargo feature `reference`, enabled by default, adds the reference device. Without it, opening that device fails
-//! with [`Error::NoReference`].
+//! with [`Error::NoReference`]. As WebAssembly the crate has that device alone.
 //!
 //! Contracts:
 //! * **Order.** Launches, fills and device-to-device copies are asynchronous and take effect in the order of the calls,
@@ -65,9 +65,12 @@
     not(test),
     warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
 )]
+// The back ends share a front, of which the reference device needs less.
+#![cfg_attr(target_family = "wasm", allow(dead_code))]
 
 mod backend;
 mod cache;
+mod clock;
 mod device;
 mod error;
 mod graph;
@@ -75,8 +78,11 @@ mod info;
 mod launch;
 mod memory;
 mod module;
+#[cfg(not(target_family = "wasm"))]
 mod open;
 mod profile;
+#[cfg(feature = "reference")]
+mod reference;
 mod stream;
 mod sync;
 mod texel;
@@ -86,6 +92,7 @@ pub use backend::range::{MemoryInfo, MemoryRange, PinnedKind, PinnedRange};
 #[cfg(feature = "reference")]
 pub use backend::reference::ReferenceDevice;
 pub use backend::shape::Extent;
+#[cfg(not(target_family = "wasm"))]
 pub use backend::vulkan::{
     Instance, InstanceOptions, QUEUES_VARIABLE, VALIDATION_VARIABLE, ValidationLog, survive_kernel_faults,
 };
@@ -112,6 +119,7 @@ pub use module::code::LoadOptions;
 pub use module::kernel::{DeclaredKernel, Kernel, KernelAttributes};
 pub use module::linker::{Linker, read_programs};
 pub use module::texture_reference::Reference;
+#[cfg(not(target_family = "wasm"))]
 pub use open::{devices, find_device};
 pub use profile::{PROFILE_VARIABLE, ProfileRange};
 pub use ptx2spv_fatbin as fatbin;

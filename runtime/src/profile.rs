@@ -11,11 +11,12 @@ use std::io::{self, BufWriter, Write as _};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::{Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ptx2spv_translator::names::demangled;
 use serde::Serialize;
 
+use crate::clock::Instant;
 use crate::sync::lock;
 
 /// The environment variable that turns the profile on. Its value is the file for the trace, in which `%p` stands for the number of the

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Instant;
 
 /// The time at which waiting fails.
 #[derive(Clone, Copy, Debug)]

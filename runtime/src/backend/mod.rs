@@ -14,6 +14,7 @@ pub(crate) mod reference;
 pub(crate) mod reference;
 pub(crate) mod report;
 pub(crate) mod shape;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod vulkan;
 
 use std::any::Any;

@@ -287,5 +287,6 @@ fn forks() -> Option<u32> {
 
 #[cfg(not(unix))]
 fn forks() -> Option<u32> {
-    None
+    // WebAssembly has no processes, and so no numbers of them.
+    cfg!(target_family = "wasm").then_some(0)
 }

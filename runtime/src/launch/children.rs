@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::Instant;
 
 use ptx2spv_translator::interface::Launches;
 use ptx2spv_translator::interface::launches::{Kind, TAIL_STREAM, USED, record};
@@ -14,6 +13,7 @@ use crate::backend::Backend;
 use crate::backend::launch::Launch;
 use crate::backend::order::StreamState;
 use crate::backend::shape::{Extent, Pitches, Shape};
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::args::LaunchConfig;

@@ -1,13 +1,12 @@
 //! Cooperative launches: a grid is dispatched again and again until none of its blocks waits for others.
 
-use std::time::Instant;
-
 use ptx2spv_translator::interface::workspace;
 
 use crate::backend::launch::Launch;
 use crate::backend::order::{StreamKey, StreamState};
 use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::{Backend, Pipeline};
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use ptx2spv_translator::interface::workspace;
 
@@ -11,6 +10,7 @@ use crate::backend::launch::Part;
 use crate::backend::launch::{Launch, LongLoops};
 use crate::backend::order::{Position, StreamState};
 use crate::backend::range::PinnedRange;
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::cooperative::Idle;

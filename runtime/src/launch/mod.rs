@@ -10,11 +10,12 @@ pub(crate) mod prepare;
 pub(crate) mod split;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::backend::Backend;
 use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::StreamState;
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::limits::{check_block, check_grid, shared_bytes};

@@ -2,7 +2,7 @@
 //! variants for different block sizes.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ptx2spv_translator::interface::{Entry, ServiceSizes};
 use ptx2spv_translator::target::Cluster;
@@ -12,6 +12,7 @@ use crate::backend::launch::PipelineKey;
 use crate::backend::{Pipeline, Shader};
 use crate::cache::Cache;
 use crate::cache::translations::{Description, Translations};
+use crate::clock::Instant;
 use crate::device::Device;
 use crate::error::Error;
 use crate::info::DeviceKind;

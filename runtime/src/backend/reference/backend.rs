@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ptx2spv_reference::Pool;
 use ptx2spv_translator::interface::heap::{Arena, arenas};
@@ -17,6 +17,7 @@ use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::range::{MemoryInfo, MemoryRange, PinnedKind, PinnedRange, Rows};
 use crate::backend::shape::Shape;
 use crate::backend::{Backend, Shader, Timer};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::profile::Work;
 use crate::sync::lock;

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use ptx2spv_reference::{Config, Finding, Refusal};
 use ptx2spv_translator::interface::{Status, output};
@@ -13,6 +12,7 @@ use crate::backend::Backend;
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::range::{Allocations, MemoryRange, Rows};
 use crate::backend::report::{Circumstances, Record, Report, StatusRecord, printf};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, Measured, Work};
 use crate::sync::lock;

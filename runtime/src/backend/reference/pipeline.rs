@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ptx2spv_reference::Dispatch;
 use ptx2spv_translator::interface::Entry;
@@ -11,6 +11,7 @@ use super::device::{FINISHED, ReferenceDevice, fault};
 use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::{Backend, Pipeline, Shader};
+use crate::clock::Instant;
 use crate::error::Error;
 
 /// A SPIR-V module.
