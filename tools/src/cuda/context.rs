@@ -58,20 +58,31 @@ impl Context {
 
     /// Compiles and loads PTX.
     pub fn load(&self, ptx: &str) -> Result<Module<'_>, CudaError> {
-        /// `CU_JIT_ERROR_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
-        const OPTIONS: [c_int; 2] = [5, 6];
+        /// The assembler's default.
+        const MOST_OPTIMIZATIONS: usize = 4;
+        self.load_optimized(ptx, MOST_OPTIMIZATIONS)
+    }
+
+    /// Compiles PTX at a level of optimization from 0 to 4, and loads it.
+    pub fn load_optimized(&self, ptx: &str, level: usize) -> Result<Module<'_>, CudaError> {
+        /// `CU_JIT_ERROR_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`; `CU_JIT_OPTIMIZATION_LEVEL`.
+        const OPTIONS: [c_int; 3] = [5, 6, 7];
         let text = c_string(ptx)?;
         let mut log = vec![0_u8; 16384];
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len())];
+        let mut values = [
+            log.as_mut_ptr().cast::<c_void>(),
+            ptr::without_provenance_mut(log.len()),
+            ptr::without_provenance_mut(level),
+        ];
         let mut handle = ptr::null_mut();
         let mut options = OPTIONS;
-        // SAFETY: the text ends with a zero byte. There are two options with a value each, and the log has the given
+        // SAFETY: the text ends with a zero byte. There are three options with a value each, and the log has the given
         // size.
         let code = unsafe {
             (self.api.cuModuleLoadDataEx)(
                 &mut handle,
                 text.as_ptr().cast(),
-                2,
+                3,
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
             )

@@ -1,5 +1,6 @@
 //! Compares random programs with CUDA on the same chip: each seed's kernel runs through CUDA (or on the reference
-//! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved as launch cases.
+//! device, for lack of CUDA) and on a Vulkan device. Kernels whose results differ are reduced and saved as launch cases,
+//! unless CUDA itself gives other results without its assembler's optimizations.
 
 mod forms;
 mod reduce;
@@ -84,6 +85,8 @@ fn main() -> ExitCode {
 struct Comparison {
     truth: Box<dyn Backend>,
     device: Box<dyn Backend>,
+    /// CUDA whose assembler optimizes nothing, if CUDA is the truth.
+    unoptimized: Option<CudaBackend>,
     /// A third result, to tell which side is wrong.
     reference: DeviceBackend,
 }
@@ -91,6 +94,8 @@ struct Comparison {
 /// The side whose results differ from the two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Odd {
+    /// CUDA's assembler: without its optimizations, CUDA gives the device's results.
+    Assembler,
     /// The device: a bug in its driver or in device-specific output.
     Device,
     /// The truth: a bug in CUDA, or in output for all devices.
@@ -101,12 +106,12 @@ enum Odd {
 
 impl Comparison {
     fn new(command_line: &CommandLine) -> Result<Self> {
-        let truth: Box<dyn Backend> = match command_line.truth {
-            Truth::Cuda => Box::new(CudaBackend::new()?),
-            Truth::Reference => Box::new(DeviceBackend::reference(Config::default())?),
+        let (truth, unoptimized): (Box<dyn Backend>, _) = match command_line.truth {
+            Truth::Cuda => (Box::new(CudaBackend::new()?), Some(CudaBackend::unoptimized()?)),
+            Truth::Reference => (Box::new(DeviceBackend::reference(Config::default())?), None),
         };
         let device = Box::new(DeviceBackend::open(&command_line.device, None)?);
-        Ok(Self { truth, device, reference: DeviceBackend::reference(Config::default())? })
+        Ok(Self { truth, device, unoptimized, reference: DeviceBackend::reference(Config::default())? })
     }
 
     fn run(&mut self, command_line: &CommandLine, out: &mut dyn Write) -> Result<Status> {
@@ -133,20 +138,20 @@ impl Comparison {
             let case = straight_case(seed, mix, &kernel);
             let Some(difference) = self.difference(mix, &case) else { continue };
             different += 1;
-            let odd = self.odd(&case);
+            let odd = self.odd(mix, &case);
+            if odd == Some(Odd::Assembler) {
+                writeln!(out, "seed {seed}: {}", described(odd, difference))?;
+                continue;
+            }
             let mut shown = kernel;
             if reduced.iter().filter(|earlier| **earlier == odd).count() < command_line.reduce {
                 reduced.push(odd);
                 shown = reduce::reduce(shown, |kernel| {
                     let case = straight_case(seed, mix, kernel);
-                    self.differs(mix, &case) && self.odd(&case) == odd
+                    self.differs(mix, &case) && self.odd(mix, &case) == odd
                 });
             }
-            let difference = match odd {
-                Some(odd) => format!("{odd:?} is odd: {difference}"),
-                None => difference,
-            };
-            self.save(&command_line.out, seed, &difference, &straight_case(seed, mix, &shown), out)?;
+            self.save(&command_line.out, seed, &described(odd, difference), &straight_case(seed, mix, &shown), out)?;
         }
         writeln!(out, "{different} of {} differ", command_line.end.saturating_sub(command_line.first))?;
         Ok(if different == 0 { Status::Success } else { Status::Failure })
@@ -155,7 +160,8 @@ impl Comparison {
     /// Whether a program with control flow gives different results.
     fn compare(&mut self, seed: u64, case: &Prepared, directory: &Path, out: &mut dyn Write) -> Result<bool> {
         let Some(difference) = self.difference(Mix::Integers, case) else { return Ok(false) };
-        self.save(directory, seed, &difference, case, out)?;
+        let odd = self.odd(Mix::Integers, case);
+        self.save(directory, seed, &described(odd, difference), case, out)?;
         Ok(true)
     }
 
@@ -175,17 +181,20 @@ impl Comparison {
         Ok(())
     }
 
-    /// The side with other results, if all three run the kernel and the results differ.
-    fn odd(&mut self, case: &Prepared) -> Option<Odd> {
+    /// The side with other results, if all run the kernel and the results differ.
+    fn odd(&mut self, mix: Mix, case: &Prepared) -> Option<Odd> {
         let [truth, device, reference] =
-            [self.truth.run(case).ok()?, self.device.run(case).ok()?, self.reference.run(case).ok()?]
-                .map(|outputs| outputs.buffers);
-        if truth == device {
+            [self.truth.run(case).ok()?, self.device.run(case).ok()?, self.reference.run(case).ok()?];
+        let same = |one: &Outputs, other: &Outputs| first_difference(mix, one, other).is_none();
+        if same(&truth, &device) {
             return None;
         }
-        Some(match reference {
-            buffers if buffers == truth => Odd::Device,
-            buffers if buffers == device => Odd::Truth,
+        let unoptimized = self.unoptimized.as_mut().and_then(|cuda| cuda.run(case).ok());
+        Some(match unoptimized {
+            Some(unoptimized) if same(&unoptimized, &device) => Odd::Assembler,
+            Some(unoptimized) if same(&unoptimized, &reference) => Odd::Device,
+            _ if same(&truth, &reference) => Odd::Device,
+            _ if same(&device, &reference) => Odd::Truth,
             _ => Odd::All,
         })
     }
@@ -204,6 +213,13 @@ impl Comparison {
     fn differs(&mut self, mix: Mix, case: &Prepared) -> bool {
         let Ok(truth) = self.truth.run(case) else { return false };
         self.device.run(case).is_ok_and(|device| first_difference(mix, &truth, &device).is_some())
+    }
+}
+
+fn described(odd: Option<Odd>, difference: String) -> String {
+    match odd {
+        Some(odd) => format!("{odd:?} is odd: {difference}"),
+        None => difference,
     }
 }
 
