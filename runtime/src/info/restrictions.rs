@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use ptx2spv_translator::Feature;
-use ptx2spv_translator::target::{FloatControls, Version};
+use ptx2spv_translator::target::{Facts, FloatControls, Version};
 
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ pub(crate) const TIMELINE_SEMAPHORE: &str = "timelineSemaphore";
 /// | | |
 /// | --- | --- |
 /// | `vulkan=1.N` | use this Vulkan version (1.1 or later) and extensions, even if the device is newer |
-/// | `without=A+B` | don't use these features, float controls and device extensions (Vulkan's names) |
+/// | `without=A+B` | don't use these features, float controls and device extensions (Vulkan's names), nor these facts of the self-test ([`Facts`]) |
 /// | `loops=N` | translate as if the driver ended loops after this many rounds, at least 1 ([`ptx2spv_translator::target::Quirks::loop_budget`]) |
 ///
 /// The name of an extension that is part of the core version has no effect, but names of its features do.
@@ -70,14 +70,21 @@ impl Restrictions {
         self.loops.map(NonZeroU32::get).into_iter().chain(driver).min()
     }
 
+    /// Takes away the facts that must not be used.
+    pub(crate) fn restrict(&self, facts: &mut Facts) {
+        self.without.iter().for_each(|name| facts.set(name, false));
+    }
+
     /// Whether an extension must not be used.
     pub(crate) fn forbids_extension(&self, name: &CStr) -> bool {
         name.to_str().is_ok_and(|name| self.forbids(name))
     }
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
-    Feature::ALL.iter().map(|feature| feature.name()).chain(FloatControls::names()).chain([TIMELINE_SEMAPHORE])
+fn names() -> impl Iterator<Item = String> {
+    let features = Feature::ALL.iter().map(|feature| feature.name());
+    let named = features.chain(FloatControls::names()).chain([TIMELINE_SEMAPHORE]).map(str::to_owned);
+    named.chain(Facts::default().named().map(|(name, _)| name))
 }
 
 impl FromStr for Restrictions {
@@ -118,9 +125,9 @@ fn known(name: &str) -> Result<String, Error> {
         return Ok(name.to_owned());
     }
     match names().find(|known| known.eq_ignore_ascii_case(name)) {
-        Some(known) => Ok(known.to_owned()),
+        Some(known) => Ok(known),
         None => {
-            let names: Vec<&str> = names().collect();
+            let names: Vec<_> = names().collect();
             Err(Error::BadRestrictions(format!("`{name}` is neither an extension nor one of {}", names.join(", "))))
         }
     }
@@ -139,6 +146,9 @@ mod tests {
         assert!(some.forbids_extension(c"VK_KHR_shader_clock") && !some.forbids_extension(c"VK_KHR_spirv_1_4"));
         assert!("without=timelineSemaphore".parse::<Restrictions>().unwrap().forbids(TIMELINE_SEMAPHORE));
         assert!("without=shaderDenormPreserveFloat32".parse::<Restrictions>().is_ok());
+        let mut facts = Facts::ALL;
+        "without=fma_f64_fused".parse::<Restrictions>().unwrap().restrict(&mut facts);
+        assert_eq!(facts, Facts { fma_f64_fused: false, ..Facts::ALL });
         let short: Restrictions = "loops=9".parse().unwrap();
         assert_eq!([None, Some(5), Some(20)].map(|driver| short.loop_budget(driver)), [Some(9), Some(5), Some(9)]);
         assert_eq!([None, Some(5)].map(|driver| some.loop_budget(driver)), [None, Some(5)]);

@@ -98,6 +98,7 @@ fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device,
         }
     };
     info.target.facts = findings.facts;
+    instance.restrictions().restrict(&mut info.target.facts);
     info.seen = findings.seen;
     Ok(Device::new(backend, info, None))
 }

@@ -145,18 +145,12 @@ fn print(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
 fn print_facts(devices: &[DeviceInfo], out: &mut dyn Write) -> Result<()> {
     for device in devices.iter().filter(|device| device.missing().is_empty()) {
         let index = device.index.map_or_else(|| device.kind.to_string(), |index| index.to_string());
-        let untrusted = untrusted(&device.target)?;
+        let facts = device.target.facts.named();
+        let untrusted: Vec<_> = facts.filter_map(|(name, holds)| (!holds).then_some(name)).collect();
         let untrusted = if untrusted.is_empty() { "nothing".to_owned() } else { untrusted.join(", ") };
         writeln!(out, "not to be trusted on {index}: {untrusted}")?;
     }
     Ok(())
-}
-
-/// Names of the facts that don't hold, which the translator works around.
-fn untrusted(target: &Target) -> Result<Vec<String>> {
-    let facts = serde_json::to_value(&target.facts)?;
-    let facts = facts.as_object().into_iter().flatten();
-    Ok(facts.filter(|(_, holds)| *holds == false).map(|(name, _)| name.clone()).collect())
 }
 
 fn subgroups(target: &Target) -> String {

@@ -128,12 +128,23 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Takes a fact for established, by its name; nothing happens if there is none of that name.
-    pub(crate) fn establish(&mut self, name: &str) {
-        let Ok(serde_json::Value::Object(mut facts)) = serde_json::to_value(&*self) else { return };
-        facts.insert(name.to_owned(), true.into());
-        if let Ok(established) = serde_json::from_value(facts.into()) {
-            *self = established;
+    /// Every fact's name, and whether the fact holds.
+    pub fn named(&self) -> impl Iterator<Item = (String, bool)> + use<> {
+        let facts = match serde_json::to_value(self) {
+            Ok(serde_json::Value::Object(facts)) => facts,
+            _ => serde_json::Map::new(),
+        };
+        facts.into_iter().map(|(name, holds)| (name, holds == true))
+    }
+
+    /// Takes a fact for established or not, by its name; nothing happens if there is none of that name.
+    pub fn set(&mut self, name: &str, holds: bool) {
+        let facts = self.named().map(|(known, held)| {
+            let holds = if known == name { holds } else { held };
+            (known, serde_json::Value::Bool(holds))
+        });
+        if let Ok(facts) = serde_json::from_value(serde_json::Value::Object(facts.collect())) {
+            *self = facts;
         }
     }
 

@@ -84,7 +84,7 @@ impl Target {
     /// The target with these facts too, by their names.
     fn with_facts<'n>(mut self, names: impl Iterator<Item = &'n String>) -> Target {
         for name in names {
-            self.facts.establish(name);
+            self.facts.set(name, true);
         }
         self
     }
