@@ -4,7 +4,6 @@
 //! Back ends report what the device did ([`DeviceProfile`]), by its own clock where it has one. Everything else is a [`ProfileRange`] of a thread.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_int;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -130,6 +129,20 @@ struct Row<'r> {
 /// How many [`Pause`]s there are.
 static PAUSES: AtomicU32 = AtomicU32::new(0);
 
+/// Has a function called when the process ends.
+#[cfg(not(target_family = "wasm"))]
+fn at_exit(function: extern "C" fn()) {
+    unsafe extern "C" {
+        fn atexit(function: extern "C" fn()) -> std::ffi::c_int;
+    }
+    // SAFETY: the function is as C declares it, and what it is given lives as long as this library.
+    unsafe { atexit(function) };
+}
+
+/// WebAssembly has no processes, and no variable that asks for a profile.
+#[cfg(target_family = "wasm")]
+fn at_exit(_function: extern "C" fn()) {}
+
 /// The profile, if there is one. A forked process has none: the file and the locks are its parent's.
 fn profile() -> Option<&'static Profile> {
     static PROFILE: OnceLock<Option<Profile>> = OnceLock::new();
@@ -138,11 +151,7 @@ fn profile() -> Option<&'static Profile> {
         let process = std::process::id();
         let trace =
             if value == "-" { None } else { create(&value.to_string_lossy().replace("%p", &process.to_string())) };
-        unsafe extern "C" {
-            fn atexit(function: extern "C" fn()) -> c_int;
-        }
-        // SAFETY: the function is as C declares it, and what it is given lives as long as this library.
-        unsafe { atexit(finish) };
+        at_exit(finish);
         let records = Mutex::new(Records { trace, ..Records::default() });
         Some(Profile {
             start: Instant::now(),

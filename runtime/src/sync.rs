@@ -2,11 +2,26 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// Locks a mutex even if a thread panicked while holding the lock: no lock here guards a half-made change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits while a condition holds. `None` if it does longer than the limit. The clock is only read if there is something to wait for.
+pub(crate) fn wait_while<'m, T>(
+    changed: &Condvar,
+    mut guard: MutexGuard<'m, T>,
+    limit: Duration,
+    mut holds: impl FnMut(&mut T) -> bool,
+) -> Option<MutexGuard<'m, T>> {
+    if !holds(&mut guard) {
+        return Some(guard);
+    }
+    let (guard, waited) = changed.wait_timeout_while(guard, limit, holds).unwrap_or_else(PoisonError::into_inner);
+    (!waited.timed_out()).then_some(guard)
 }
 
 /// How many values are found without a lock: the first ones made.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::backend::Backend;
 use crate::backend::deadline::Deadline;
 use crate::backend::order::Point;
 use crate::error::Error;
-use crate::sync::lock;
+use crate::sync::{lock, wait_while};
 
 /// The host functions of a device, numbered from 1.
 #[derive(Default)]
@@ -86,9 +86,8 @@ impl HostFunctions {
             return Ok(());
         }
         let waiter = lock(&self.progress.waiters);
-        let waited = self.progress.changed.wait_timeout_while(waiter, limit, |()| !self.is_done(number));
-        let timed_out = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
-        if timed_out { Err(Error::Timeout) } else { Ok(()) }
+        let waiter = wait_while(&self.progress.changed, waiter, limit, |()| !self.is_done(number));
+        waiter.map(drop).ok_or(Error::Timeout)
     }
 }
 

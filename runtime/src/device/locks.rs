@@ -1,13 +1,13 @@
 //! Locks of streams, by which launches of several dispatches stay whole: no thread's command that is ordered with the launch comes between
 //! two of them.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use crate::backend::deadline::Deadline;
 use crate::backend::order::StreamKey;
 use crate::error::Error;
-use crate::sync::lock;
+use crate::sync::{lock, wait_while};
 
 /// The locks that are held or waited for.
 #[derive(Default)]
@@ -63,10 +63,9 @@ impl StreamLocks {
         // Dropped on an error too, after the lock of the state.
         let held = StreamLock { locks: self, number: request.number };
         let limit = deadline.left().unwrap_or(Duration::MAX);
-        let waited = self.changed.wait_timeout_while(state, limit, |state| state.must_wait(&request));
-        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        let state = wait_while(&self.changed, state, limit, |state| state.must_wait(&request)).ok_or(Error::Timeout)?;
         drop(state);
-        if waited.timed_out() { Err(Error::Timeout) } else { Ok(held) }
+        Ok(held)
     }
 }
 
