@@ -57,6 +57,7 @@ from generator import (
     textures,
     tiles,
     video,
+    warpgroups,
     warps,
 )
 from generator.values import tables
@@ -77,7 +78,7 @@ def generate(root):
         approximate, legacy,
     )
     modules = (
-        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, matrices, products, blocks, barriers,
+        *arithmetic, memory, memory_wide, spaces, movement, neighbours, nesting, atomics, atomics_wide, control, functions, warps, convergence, graphs, masks, matrices, products, warpgroups, blocks, barriers,
         mbarriers, multimem, newer, newest, stochastic, clusters, tensors, textures, texture_batches, texture_many, texture_filters, tiles, progress, litmus, launches, large_memory,
     )
     total = sum(family.write(folder) for module in modules for family in module.families(contents))

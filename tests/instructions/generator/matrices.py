@@ -44,7 +44,7 @@ def encode(ty, negative, magnitude, scale):
     return negative << width - 1 | min((field << fraction) + significand, infinity)
 
 
-def fused(result, addend, terms):
+def fused(result, addend, terms, kept=KEPT):
     """The sum of an addend and products, all decoded."""
     width, exponent, fraction = FORMATS[result]
     nan, infinity = (1 << width - 1) - 1, (1 << exponent) - 1 << fraction
@@ -69,11 +69,11 @@ def fused(result, addend, terms):
     parts = [part for part in parts if part[1]]
     if not parts:
         return 0
-    unit = max(part[3] for part in parts) - KEPT
+    unit = max(part[3] for part in parts) - kept
     total = 0
     for negative, magnitude, scale, _ in parts:
-        kept = magnitude << scale - unit if scale >= unit else magnitude >> unit - scale
-        total += -kept if negative else kept
+        term = magnitude << scale - unit if scale >= unit else magnitude >> unit - scale
+        total += -term if negative else term
     return encode(result, int(total < 0), abs(total), unit) if total else 0
 
 

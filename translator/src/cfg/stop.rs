@@ -46,8 +46,10 @@ pub struct Barrier {
 }
 
 impl Barrier {
+    /// The number of the first warpgroup's barrier, which those of the block's seven others follow: those below are the program's.
+    pub const WARPGROUPS: u32 = 16;
     /// The number that stands for the cluster's barrier: those below are the block's.
-    pub const CLUSTER: u32 = 16;
+    pub const CLUSTER: u32 = Self::WARPGROUPS + 8;
 
     /// Whether a thread arrives at the cluster's barrier, and will wait for it later.
     pub fn is_early(&self) -> bool {

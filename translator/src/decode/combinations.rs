@@ -6,6 +6,7 @@ use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
 use crate::diagnostic::Diagnostic;
 use crate::isa::availability::Availability;
+use crate::isa::fragments::Product;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
 use crate::isa::requirements::{self, OperandRequirement};
 use crate::isa::rule::Rule;
@@ -53,6 +54,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             Rule::Events => parts.event()?,
             Rule::BitField => parts.field()?,
             Rule::VariableOfSpace | Rule::SharedVariable | Rule::VariableOfWidth => self.address_values(&parts)?,
+            Rule::WarpgroupColumns => parts.columns()?,
             // What they say of addresses is checked below.
             Rule::None | Rule::AnyAddress | Rule::GlobalVariable => {}
         }
@@ -333,6 +335,17 @@ impl Parts<'_, '_> {
             return self.refuse("a constant position or length of a bit field must be below 256");
         }
         Ok(())
+    }
+
+    /// `wgmma`
+    fn columns(&self) -> Result {
+        let is_integer = self.modifiers.ty(0) == Some(ScalarType::S32);
+        match Product::of(self.modifiers) {
+            Some(Product { columns: columns @ 33.., .. }) if is_integer && columns % 16 != 0 => {
+                self.refuse(format!("{columns} columns of integers: above 32 their number is a multiple of 16"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `pmevent`

@@ -27,6 +27,10 @@
 //! | `{offsets}` | vector of 16-bit sources, one for each dimension but two |
 //! | `{A}`, `{B}`, `{C}` | fragment of a matrix: see [`fragments`](crate::isa::fragments) |
 //! | `{D}` | destination fragment: D, or the matrix that a modifier names |
+//! | `{CD}` | the same that is C too: as such it follows all other operands once more |
+//! | `factor` | as `{A}` or, where it is no vector, the descriptor of a matrix in shared memory |
+//! | `sign`, `turn` | constant: 1 or -1, 0 or 1 |
+//! | `!scale` | as `!c`, or 0 or 1 |
 //! | `selector` | constant: which lanes have the indices of a sparse matrix |
 //! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
@@ -110,6 +114,9 @@ impl<'s> FunctionDecoder<'_, 's> {
             let Some(operand) = given.next() else { break };
             decoded.push(self.operand(word.trim_end_matches(['?', '~']), operand, modifiers)?);
         }
+        if form.operands.first() == Some(&"{CD}") {
+            decoded.extend(decoded.first().cloned());
+        }
         Ok(decoded)
     }
 
@@ -125,13 +132,23 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let count = coordinates(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
-            "{D}" => {
+            "{D}" | "{CD}" => {
                 let matrix = modifiers.fragment().map_or(Matrix::D, Matrix::from);
                 return self.fragment(operand, modifiers, matrix, true);
             }
             "{A}" => return self.fragment(operand, modifiers, Matrix::A, false),
             "{B}" => return self.fragment(operand, modifiers, Matrix::B, false),
             "{C}" => return self.fragment(operand, modifiers, Matrix::C, false),
+            "factor" => {
+                return match operand {
+                    ast::Operand::Vector(..) => self.fragment(operand, modifiers, Matrix::A, false),
+                    other => self.source(other, ScalarType::B64, ScalarType::fits_fixed),
+                };
+            }
+            "sign" => return one_of(operand, [1, -1]),
+            "turn" => return one_of(operand, [0, 1]),
+            "!scale" if matches!(operand, ast::Operand::Constant(..)) => return one_of(operand, [0, 1]),
+            "!scale" => return self.predicate_source(operand),
             "selector" => return self.selector(operand, modifiers),
             "[texref]" => return self.queried(operand, &[ScalarType::TexRef]),
             "[samplerref]" => return self.queried(operand, &[ScalarType::TexRef, ScalarType::SamplerRef]),
@@ -460,6 +477,20 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
     }
     let name = if let ast::Operand::Name { name, .. } = written { name.text } else { "" };
     Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
+}
+
+/// One of two constants.
+fn one_of(operand: &ast::Operand<'_>, choices: [i64; 2]) -> Result<Operand> {
+    match operand {
+        ast::Operand::Constant(constant, span) => {
+            let value = immediate(*constant, ScalarType::S64, *span)?;
+            if choices.contains(&value.cast_signed()) {
+                return Ok(Operand::Imm(value));
+            }
+            Err(Diagnostic::invalid(format!("expected {} or {}", choices[0], choices[1]), *span))
+        }
+        other => Err(Diagnostic::invalid("expected a constant", other.span())),
+    }
 }
 
 /// How many coordinates the modifiers say that a tensor has: one for each dimension, or a column and four rows.

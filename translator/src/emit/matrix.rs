@@ -38,7 +38,16 @@ impl Types {
             MatrixTypes::S8U8 => bytes(of_factors[0] | of_results),
             MatrixTypes::U8S8 => bytes(of_factors[1] | of_results),
             MatrixTypes::U8 => bytes(Signs::NONE_KHR),
-            MatrixTypes::Bf16 | MatrixTypes::Tf32 => return None,
+            MatrixTypes::Bf16
+            | MatrixTypes::Tf32
+            | MatrixTypes::E4m3
+            | MatrixTypes::E4m3E5m2
+            | MatrixTypes::E5m2E4m3
+            | MatrixTypes::E5m2
+            | MatrixTypes::E4m3Alone
+            | MatrixTypes::E4m3E5m2Alone
+            | MatrixTypes::E5m2E4m3Alone
+            | MatrixTypes::E5m2Alone => return None,
         })
     }
 }

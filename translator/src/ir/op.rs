@@ -104,6 +104,14 @@ pub enum Factors {
     Bf16,
     /// One f32, of which the lowest 13 bits don't count.
     Tf32,
+    /// Four floats of eight bits.
+    E4m3,
+    /// Four e4m3 of the first matrix, or four e5m2 of the second.
+    E4m3E5m2,
+    /// Four e5m2 of the first matrix, or four e4m3 of the second.
+    E5m2E4m3,
+    /// Four e5m2.
+    E5m2,
 }
 
 /// Floats of eight bits.
@@ -121,6 +129,10 @@ pub enum Accumulator {
     F32,
     /// An f16 in the lower half, rounded once to nearest even.
     F16,
+    /// An f32 truncated to 13 bits behind the first one; no more are kept of terms.
+    ShortF32,
+    /// As `F16`, but no more than these 13 bits are kept of terms.
+    ShortF16,
 }
 
 /// A step of a sum of products as matrix units compute it: exact products and an addend are aligned to the largest exponent among them, cut off

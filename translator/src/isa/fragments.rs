@@ -8,11 +8,16 @@
 //!
 //! `m8n8k4` on f16 is another thing: `lower::thread::quads` has its fragments.
 //!
+//! Of a product of a warpgroup, each of its four warps has 16 rows by this rule (PTX section 9.7.15.5.1.1).
+//!
 //! PTX leaves fragments of `wmma` to the hardware. An H200 has them by the same rule in each shape of f16, bf16, tf32 and f64.
 
 use super::modifiers::{Fragment, Modifiers, Shape};
 use super::types::ScalarType;
 use super::word::Word;
+
+/// The rows that each warp of a warpgroup has.
+pub const WARP_ROWS: u32 = 16;
 
 /// Which matrix of `D = A B + C` an operand is a fragment of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +50,7 @@ impl From<Fragment> for Matrix {
 /// Matrices of a product, or one of them, that an instruction is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Rows of A, C and D.
+    /// Rows of A, C and D; those of one warp where a warpgroup has 64.
     pub rows: u32,
     /// Columns of B, C and D.
     pub columns: u32,
@@ -53,6 +58,8 @@ pub struct Product {
     pub depth: u32,
     /// Whether A has only the half of its elements that aren't zero.
     pub is_sparse: bool,
+    /// Whether it is of a warpgroup, or a part of such.
+    pub is_of_warpgroup: bool,
     /// Types of D, A, B and C.
     types: [ScalarType; 4],
 }
@@ -81,15 +88,24 @@ impl Product {
     /// What modifiers say, if they are of an instruction on fragments.
     pub fn of(modifiers: &Modifiers) -> Option<Self> {
         let [rows, columns, depth] = modifiers.shape()?.extent();
+        let is_of_warpgroup = modifiers.has(Word::MmaAsync);
+        let rows = if is_of_warpgroup { rows.min(WARP_ROWS) } else { rows };
         let types = match *modifiers.types.as_slice() {
             // A matrix alone.
             [ty] => [ty; 4],
             // `wmma` doesn't name the types of f16 factors.
             [d, c] => [d, ScalarType::F16, ScalarType::F16, c],
+            // The sums of `wgmma` replace their addends.
+            [d, a, b] => [d, a, b, d],
             [d, a, b, c] => [d, a, b, c],
             _ => return None,
         };
-        Some(Self { rows, columns, depth, is_sparse: modifiers.sparsity().is_some(), types })
+        Some(Self { rows, columns, depth, is_sparse: modifiers.sparsity().is_some(), is_of_warpgroup, types })
+    }
+
+    /// The shape of a warp's part of so many columns.
+    pub fn tile(&self, columns: u32) -> Option<Word> {
+        Word::from_text(&format!("m{}n{columns}k{}", self.rows, self.depth))
     }
 
     /// The type of a matrix' elements.
@@ -104,7 +120,7 @@ impl Product {
 
     /// Whether the columns of B are held as rows of A are otherwise.
     pub fn is_transposed(&self) -> bool {
-        self.columns > self.rows && self.columns > 16
+        self.columns > 16 && self.rows < WARP_ROWS
     }
 
     /// Whether it is four products at once.
@@ -169,7 +185,11 @@ impl Product {
         let ty = self.ty(matrix);
         let count = match matrix {
             // As many for each shape of `wmma`. Those that no element is left for repeat the others.
-            Matrix::A | Matrix::B if ty == ScalarType::F16 && self.rows * self.columns == 256 => 8,
+            Matrix::A | Matrix::B
+                if ty == ScalarType::F16 && self.rows * self.columns == 256 && !self.is_of_warpgroup =>
+            {
+                8
+            }
             Matrix::A | Matrix::B if self.is_of_quads() => 2,
             Matrix::C | Matrix::D if self.is_of_quads() => 8 / self.elements_of_register(matrix) as usize,
             Matrix::A | Matrix::B => self.blocks(matrix).len(),
@@ -227,6 +247,13 @@ mod tests {
         assert_eq!(mma.blocks(Matrix::B), [a(0, 0), a(0, 8)]);
         let wide = product(Word::M8n32k16, [F32, F16, F16, F32]);
         assert!(wide.is_transposed());
+        let mut words = vec![Word::MmaAsync];
+        words.extend(Word::from_text("m64n24k16"));
+        let modifiers = Modifiers { types: vec![F16, F16, F16], words };
+        let warpgroup = Product::of(&modifiers).expect("a shape");
+        assert_eq!(warpgroup.blocks(Matrix::A), mma.blocks(Matrix::A));
+        assert_eq!((warpgroup.registers(Matrix::A).0, warpgroup.registers(Matrix::D).0), (4, 6));
+        assert_eq!(warpgroup.tile(8), Some(Word::M16n8k16));
         assert_eq!(wide.blocks(Matrix::A), [a(0, 0), a(0, 8)]);
         assert_eq!(wide.blocks(Matrix::B)[..4], mma.blocks(Matrix::A));
         let places: Vec<_> = wide.elements().iter().map(|place| (place.line, place.across, place.next)).collect();

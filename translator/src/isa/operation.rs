@@ -226,6 +226,7 @@ operations! {
     MatrixStore [may_report],
     MatrixTranspose [may_report],
     MatrixMultiply [may_report],
+    WarpgroupMultiply [may_report]: WarpgroupColumns,
     FragmentLoad [may_report],
     FragmentStore [may_report],
     Atom [atomic],

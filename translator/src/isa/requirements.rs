@@ -209,6 +209,9 @@ requirements! {
     89 (8, 7), "mma" "f16.e4m3|e5m2";
     120 (8, 7), "mma" "e2m3|e3m2|e2m1";
     90 (8, 0), "wgmma";
+    90 (8, 2), "wgmma" "sp";
+    90 (8, 4), "wgmma" "s8.u8";
+    90 (8, 4), "wgmma" "u8.s8";
     100 (8, 6), "tcgen05";
     90 (9, 1), "multimem" "cp";
 }

@@ -65,6 +65,8 @@ const SINGLE_WITHOUT_ROUNDING: Availability = Until { version: (3, 2), target: 2
 const DOUBLE_WITHOUT_ROUNDING: Availability = Until { version: (2, 0), target: 13, without: "a rounding" };
 /// What only these chips compute on packed integers.
 const PACKED: Availability = Families(&[107, 120, 121]);
+/// What only sm_90a has.
+const WARPGROUPS: Availability = Families(&[90]);
 /// What has no effect that a device without NVIDIA's caches could show.
 const NOTHING: Action = Nothing(Rule::None);
 
@@ -440,6 +442,24 @@ rows! {
     "wmma.mma" ".sync.aligned.row.col.m8n8k32{.satfinite}.s32.u4.u4.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "wmma.mma" ".sync.aligned.row.col.m8n8k32{.satfinite}.s32.s4.s4.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "wmma.mma" ".(xor|and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "wgmma.fence" ".sync.aligned", "" => NOTHING, WARPGROUPS;
+    "wgmma.commit_group" ".sync.aligned", "" => NOTHING, WARPGROUPS;
+    "wgmma.wait_group" ".sync.aligned", "#:u32" => Barrier(Aligned), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk16.(f16|f32).f16.f16", "{CD} a:b64 a:b64 !scale sign sign turn turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk16.(f16|f32).f16.f16", "{CD} {A} a:b64 !scale sign sign turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk16.f32.bf16.bf16", "{CD} a:b64 a:b64 !scale sign sign turn turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk16.f32.bf16.bf16", "{CD} {A} a:b64 !scale sign sign turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk8.f32.tf32.tf32", "{CD} factor a:b64 !scale sign sign" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk32.(f16|f32).(e4m3|e5m2).(e4m3|e5m2)", "{CD} factor a:b64 !scale sign sign" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk32{.satfinite}.s32.(u8|s8).(u8|s8)", "{CD} factor a:b64 !scale" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sync.aligned.m64nNk256.s32.b1.b1.and.popc", "{CD} factor a:b64 !scale" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk32.(f16|f32).f16.f16", "{CD} a:b64 a:b64 r:b32 selector !scale sign sign turn turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk32.(f16|f32).f16.f16", "{CD} {A} a:b64 r:b32 selector !scale sign sign turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk32.f32.bf16.bf16", "{CD} a:b64 a:b64 r:b32 selector !scale sign sign turn turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk32.f32.bf16.bf16", "{CD} {A} a:b64 r:b32 selector !scale sign sign turn" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk16.f32.tf32.tf32", "{CD} factor a:b64 r:b32 selector !scale sign sign" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk64.(f16|f32).(e4m3|e5m2).(e4m3|e5m2)", "{CD} factor a:b64 r:b32 selector !scale sign sign" => Compute(WarpgroupMultiply), WARPGROUPS;
+    "wgmma.mma_async" ".sp.sync.aligned.m64nNk64{.satfinite}.s32.(u8|s8).(u8|s8)", "{CD} factor a:b64 r:b32 selector !scale" => Compute(WarpgroupMultiply), WARPGROUPS;
     "activemask.b32", "d" => Compute(Activemask);
     "elect.sync", "d_|p:u32 e:u32" => Compute(Elect);
     "bar.warp.sync" "", "e:u32" => Compute(WarpSync);

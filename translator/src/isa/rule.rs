@@ -21,6 +21,8 @@ pub enum Rule {
     BitField,
     /// A variable at a generic address lies in global memory.
     GlobalVariable,
+    /// Integers have fewer numbers of columns than floats.
+    WarpgroupColumns,
     /// The address of a variable in the state space that is named.
     VariableOfSpace,
     /// The address of a variable in shared memory.

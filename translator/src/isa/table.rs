@@ -63,13 +63,31 @@ fn parse_slots(mut rest: &'static str, leads: impl Fn(&str) -> bool) -> Vec<Slot
             let close = inner.find(['.', '{']).unwrap_or(inner.len());
             (&inner[..close], true, &inner[close..])
         };
-        let choices: Vec<_> = text.split('|').map(|choice| choice.trim_start_matches('.')).collect();
+        let choices = choices(text);
         let is_type = choices.iter().all(|choice| ScalarType::from_name(choice).is_some());
         let leads = slots.iter().all(|slot: &Slot| slot.leads) && choices.iter().all(|choice| leads(choice));
         slots.push(Slot { choices, required, is_type, leads });
         rest = next;
     }
     slots
+}
+
+/// The choices of a slot, `m64nNk16` being one for each number of columns.
+pub fn choices(text: &str) -> Vec<&str> {
+    let mut choices = Vec::new();
+    for choice in text.split('|').map(|choice| choice.trim_start_matches('.')) {
+        match choice.split_once('N') {
+            Some((start @ "m64n", end)) => {
+                let shapes = Word::ALL.iter().map(|word| word.text());
+                choices.extend(shapes.filter(|shape| {
+                    let columns = shape.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+                    columns.is_some_and(|columns| columns.bytes().all(|digit| digit.is_ascii_digit()))
+                }));
+            }
+            _ => choices.push(choice),
+        }
+    }
+    choices
 }
 
 /// Matches modifiers as written against the slots of a form. Gives each slot's, if it has one.
@@ -110,7 +128,7 @@ impl Form {
         match self.operands.as_slice() {
             ["call" | "texture"] => index == 0,
             words => words.get(index).is_some_and(|word| {
-                word.starts_with(['d', 'D', 'V', 'M', 'W']) || word.starts_with("p|") || *word == "{D}"
+                word.starts_with(['d', 'D', 'V', 'M', 'W']) || word.starts_with("p|") || matches!(*word, "{D}" | "{CD}")
             }),
         }
     }

@@ -35,8 +35,8 @@ vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor";
 const OTHERS: &str = "
 1 128 16x128b 16x256b 16x32bx2 16x64b 2 32x32b 4 8 ac address after alloc allocate async_generic b0 b10 b16x2 b1x16 b2 b210 b3 b3210
 b4x16 b4x16_p64 b6x16_p32 b8x16 bar block_scale br buffer cancel cluster_dim commit cond constant cp cta_group cta_mask cvta
-dealloc desc dispatch e2m1 e2m3 e3m2 elementwise exit f8f6f4 fence first footprint gather gather4 geometry gs h0 h1 i
-im2col_w initialize isfirst kind layout ld leader linear lop3 m16n8 match mma_async multimem mxf4 mxf4nvf4
+dealloc desc dispatch e2m1 e2m3 e3m2 elementwise exit f8f6f4 first footprint gather gather4 geometry gs h0 h1 i
+im2col_w initialize isfirst kind layout ld leader linear lop3 m16n8 match multimem mxf4 mxf4nvf4
 mxf8f6f4 none normalize_coord normalized not num_mip_levels op ph phase pop pseudo px query rc rcp red_async restrict s scale_vec
 scatter scatter4 sem shift sl smem snan space sparse sr stride sub swizzle_atomicity tcgen05 test tmem transfer
 tx tx_count unified unit unordered valid vote w wait_prior wait_read warpx2 warpx4 width_stride wr write ws x x128 x16 x32 x64 x8 xf32 zfill

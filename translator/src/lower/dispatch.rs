@@ -177,7 +177,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::MatrixLoad => matrix::load,
         Operation::MatrixStore => matrix::store,
         Operation::MatrixTranspose => matrix::transpose,
-        Operation::MatrixMultiply => multiply::multiply,
+        // `lower::build::products` makes products of warps of it.
+        Operation::MatrixMultiply | Operation::WarpgroupMultiply => multiply::multiply,
         Operation::FragmentLoad => fragments::load,
         Operation::FragmentStore => fragments::store,
         Operation::Atom => atomics::atom,

@@ -22,6 +22,22 @@ pub enum MatrixTypes {
     U8S8,
     /// Unsigned bytes.
     U8,
+    /// e4m3, summed in f32 as `wgmma` does it, as all floats of eight bits.
+    E4m3,
+    /// e4m3 and e5m2.
+    E4m3E5m2,
+    /// e5m2 and e4m3.
+    E5m2E4m3,
+    /// e5m2.
+    E5m2,
+    /// e4m3, summed in f16.
+    E4m3Alone,
+    /// e4m3 and e5m2, summed in f16.
+    E4m3E5m2Alone,
+    /// e5m2 and e4m3, summed in f16.
+    E5m2E4m3Alone,
+    /// e5m2, summed in f16.
+    E5m2Alone,
 }
 
 impl MatrixTypes {

@@ -125,7 +125,16 @@ impl Target {
                 self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact
             }
             // No device is known to have them as Vulkan's matrices.
-            MatrixTypes::Bf16 | MatrixTypes::Tf32 => false,
+            MatrixTypes::Bf16
+            | MatrixTypes::Tf32
+            | MatrixTypes::E4m3
+            | MatrixTypes::E4m3E5m2
+            | MatrixTypes::E5m2E4m3
+            | MatrixTypes::E5m2
+            | MatrixTypes::E4m3Alone
+            | MatrixTypes::E4m3E5m2Alone
+            | MatrixTypes::E5m2E4m3Alone
+            | MatrixTypes::E5m2Alone => false,
         };
         self.matrix_units.iter().copied().filter(|&types| has_units && is_exact(types)).collect()
     }

@@ -118,11 +118,23 @@ modifiers! {
         "s8_u8" S8U8,
         "u8_s8" U8S8,
         "u8" U8,
+        "e4m3" E4m3,
+        "e4m3_e5m2" E4m3E5m2,
+        "e5m2_e4m3" E5m2E4m3,
+        "e5m2" E5m2,
+        "e4m3_alone" E4m3Alone,
+        "e4m3_e5m2_alone" E4m3E5m2Alone,
+        "e5m2_e4m3_alone" E5m2E4m3Alone,
+        "e5m2_alone" E5m2Alone,
     }
     Factors {
         "f16" F16,
         "bf16" Bf16,
         "tf32" Tf32,
+        "e4m3" E4m3,
+        "e4m3_e5m2" E4m3E5m2,
+        "e5m2_e4m3" E5m2E4m3,
+        "e5m2" E5m2,
     }
     Minifloat {
         "e4m3" E4m3,
@@ -131,6 +143,8 @@ modifiers! {
     Accumulator {
         "f32" F32,
         "f16" F16,
+        "short_f32" ShortF32,
+        "short_f16" ShortF16,
     }
     Halves {
         "low" Low,

@@ -8,6 +8,10 @@ use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 
 /// Bits that are kept below the largest exponent (sm_90).
 const FRACTION: u32 = 25;
+/// The same of floats of eight bits.
+const SHORT_FRACTION: u32 = 13;
+/// An f32 without the bits that are not kept.
+const SHORT: Format = Format { bits: 22, precision: SHORT_FRACTION + 1, bias: SINGLE.bias, nan: 0x3f_ffff };
 /// What is added to exponents in a scale.
 const BIAS: u32 = 512;
 /// Flags of a scale: infinities of each sign, then NaN.
@@ -54,10 +58,16 @@ impl Parts {
     }
 
     fn is_infinite(&self, b: &Builder<'_>) -> Value {
+        if self.format == E4M3 {
+            return b.bool(false);
+        }
         b.compare_const(Compare::Equal, self.magnitude, self.format.infinity())
     }
 
     fn is_nan(&self, b: &Builder<'_>) -> Value {
+        if self.format == E4M3 {
+            return b.compare_const(Compare::Equal, self.magnitude, E4M3.nan);
+        }
         soft::is_nan(b, self.format, self.magnitude)
     }
 }
@@ -105,20 +115,48 @@ fn half_of_e4m3(b: &Builder<'_>, bits: Value) -> Value {
     b.or(half, sign)
 }
 
-/// The factors in a word.
-fn factors(b: &Builder<'_>, factors: Factors, word: Value) -> Vec<Parts> {
-    let (format, bits) = match factors {
-        Factors::F16 => (HALF, vec![word, b.shr(word, 16)]),
-        Factors::Bf16 => (BFLOAT, vec![word, b.shr(word, 16)]),
-        Factors::Tf32 => (TENSOR, vec![b.shr(word, 13)]),
+/// The factors in a word of each matrix, in pairs.
+fn factors(b: &Builder<'_>, factors: Factors, x: Value, y: Value) -> Vec<(Parts, Parts)> {
+    let [first, second] = formats(factors);
+    parts(b, first, x).into_iter().zip(parts(b, second, y)).collect()
+}
+
+/// The numbers of a format in a word.
+fn parts(b: &Builder<'_>, format: Format, word: Value) -> Vec<Parts> {
+    let bits = match format.bits {
+        8 => [0, 8, 16, 24].map(|position| b.shr(word, position)).to_vec(),
+        16 => vec![word, b.shr(word, 16)],
+        // The lowest bits of a tf32 don't count.
+        _ => vec![b.shr(word, 13)],
     };
     bits.into_iter().map(|bits| Parts::of(b, format, bits)).collect()
 }
 
+/// The formats of the factors.
+fn formats(factors: Factors) -> [Format; 2] {
+    match factors {
+        Factors::F16 => [HALF; 2],
+        Factors::Bf16 => [BFLOAT; 2],
+        Factors::Tf32 => [TENSOR; 2],
+        Factors::E4m3 => [E4M3; 2],
+        Factors::E4m3E5m2 => [E4M3, E5M2],
+        Factors::E5m2E4m3 => [E5M2, E4M3],
+        Factors::E5m2 => [E5M2; 2],
+    }
+}
+
 fn addend(accumulator: Accumulator) -> Format {
     match accumulator {
-        Accumulator::F32 => SINGLE,
-        Accumulator::F16 => HALF,
+        Accumulator::F32 | Accumulator::ShortF32 => SINGLE,
+        Accumulator::F16 | Accumulator::ShortF16 => HALF,
+    }
+}
+
+/// Bits that are kept of a sum's terms below the largest exponent.
+fn kept(accumulator: Accumulator) -> u32 {
+    match accumulator {
+        Accumulator::F32 | Accumulator::F16 => FRACTION,
+        Accumulator::ShortF32 | Accumulator::ShortF16 => SHORT_FRACTION,
     }
 }
 
@@ -148,9 +186,9 @@ fn start(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
 fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
     let mut flags = b.and_const(scale, 0xffff_0000);
     let mut largest = b.and_const(scale, 0xffff);
-    for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
+    for (x, y) in factors(b, kind, x, y) {
         let exponent = b.add(x.exponent, y.exponent);
-        let biased = b.add_const(exponent, (BIAS - 2 * x.format.bias).into());
+        let biased = b.add_const(exponent, (BIAS - x.format.bias - y.format.bias).into());
         let least = b.binary(Binary::MinUnsigned, x.magnitude, y.magnitude);
         let exponent = unless_zero(b, biased, least);
         largest = b.binary(Binary::MaxUnsigned, largest, exponent);
@@ -169,28 +207,33 @@ fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Va
 
 fn sum(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
     let largest = b.and_const(scale, 0xffff);
+    let is_short = formats(kind)[0].bits == 8;
+    let kept = if is_short { SHORT_FRACTION } else { FRACTION };
     let mut sum = b.i32(0);
-    for (x, y) in factors(b, kind, x).into_iter().zip(factors(b, kind, y)) {
+    for (x, y) in factors(b, kind, x, y) {
         let product = b.mul(x.significand, y.significand);
         let exponent = b.add(x.exponent, y.exponent);
-        let exponent = b.add_const(exponent, (BIAS - 2 * x.format.bias).into());
+        let exponent = b.add_const(exponent, (BIAS - x.format.bias - y.format.bias).into());
         let sign = b.xor(x.sign, y.sign);
-        let term = aligned(b, (product, 2 * fraction_bits(x.format)), exponent, largest, sign);
+        let fraction = fraction_bits(x.format) + fraction_bits(y.format);
+        let term = aligned(b, (product, fraction, kept), exponent, largest, sign);
         sum = b.add(sum, term);
     }
     sum
 }
 
-/// A number, given by its significand and the bits of that which are a fraction, in units of the last bit that is kept.
+/// A number, given by its significand, the bits of that which are a fraction, and those that are kept, in units of the last of these.
 fn aligned(
     b: &Builder<'_>,
-    (significand, fraction): (Value, u32),
+    (significand, fraction, kept): (Value, u32, u32),
     exponent: Value,
     largest: Value,
     sign: Value,
 ) -> Value {
-    let significand = b.shl(significand, FRACTION - fraction);
-    let distance = b.binary_const(Binary::MinUnsigned, b.sub(largest, exponent), 31);
+    let significand = b.shl(significand, kept.saturating_sub(fraction));
+    let surplus = fraction.saturating_sub(kept);
+    let distance = b.binary_const(Binary::MinUnsigned, b.sub(largest, exponent), (31 - surplus).into());
+    let distance = if surplus > 0 { b.add_const(distance, surplus.into()) } else { distance };
     let kept = b.shr_by(significand, distance);
     b.sub(b.xor(kept, sign), sign)
 }
@@ -200,7 +243,8 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let largest = b.and_const(scale, 0xffff);
     let c = Parts::of(b, format, c);
     let exponent = b.add_const(c.exponent, (BIAS - format.bias).into());
-    let term = aligned(b, (c.significand, fraction_bits(format)), exponent, largest, c.sign);
+    let kept = kept(accumulator);
+    let term = aligned(b, (c.significand, fraction_bits(format), kept), exponent, largest, c.sign);
     let term = b.unary(Unary::SignExtend, term);
     let sum = b.add(sum, term);
     let is_negative = b.slt(sum, b.i64(0));
@@ -210,9 +254,11 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let zeros = soft::leading_zeros(b, magnitude);
     let last = b.i32(63);
     let highest = b.sub(last, zeros);
-    let unit = b.sub_const(largest, (BIAS + FRACTION).into());
+    let unit = b.sub_const(largest, (BIAS + kept).into());
     let top = b.add(highest, unit);
     // Bits that the result has not.
+    let whole = format;
+    let format = if accumulator == Accumulator::ShortF32 { SHORT } else { whole };
     let fraction = fraction_bits(format);
     let least = 1 - format.bias.cast_signed() - fraction.cast_signed();
     let normal = b.sub_const(highest, fraction.into());
@@ -222,8 +268,8 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let left = b.binary(Binary::MaxSigned, b.neg(dropped), nothing);
     let right = b.binary_const(Binary::MinSigned, b.binary(Binary::MaxSigned, dropped, nothing), 63);
     let rounded = match accumulator {
-        Accumulator::F32 => magnitude,
-        Accumulator::F16 => {
+        Accumulator::F32 | Accumulator::ShortF32 => magnitude,
+        Accumulator::F16 | Accumulator::ShortF16 => {
             // To nearest even: half a unit less one, and one more if the last bit is set.
             let unit = b.shl_by(b.i64(1), right);
             let half = b.shr(unit, 1);
@@ -245,12 +291,14 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let sign = b.bool_to(Type::I32, is_negative);
     let signed = b.or(bits, b.shl(sign, format.bits - 1));
     let is_nothing = match accumulator {
-        Accumulator::F32 => b.is_zero(sum),
+        Accumulator::F32 | Accumulator::ShortF32 => b.is_zero(sum),
         // What rounds to zero has no sign.
-        Accumulator::F16 => b.is_zero(significand),
+        Accumulator::F16 | Accumulator::ShortF16 => b.is_zero(significand),
     };
     let finite = b.select(is_nothing, nothing, signed);
-    special(b, format, scale, finite)
+    let lacking = whole.bits - format.bits;
+    let finite = if lacking > 0 { b.shl(finite, lacking) } else { finite };
+    special(b, whole, scale, finite)
 }
 
 /// The result, unless there are infinities or NaNs.

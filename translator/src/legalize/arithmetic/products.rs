@@ -24,6 +24,14 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &
         MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
         MatrixTypes::Bf16 => (Factors::Bf16, Accumulator::F32),
         MatrixTypes::Tf32 => (Factors::Tf32, Accumulator::F32),
+        MatrixTypes::E4m3 => (Factors::E4m3, Accumulator::ShortF32),
+        MatrixTypes::E4m3E5m2 => (Factors::E4m3E5m2, Accumulator::ShortF32),
+        MatrixTypes::E5m2E4m3 => (Factors::E5m2E4m3, Accumulator::ShortF32),
+        MatrixTypes::E5m2 => (Factors::E5m2, Accumulator::ShortF32),
+        MatrixTypes::E4m3Alone => (Factors::E4m3, Accumulator::ShortF16),
+        MatrixTypes::E4m3E5m2Alone => (Factors::E4m3E5m2, Accumulator::ShortF16),
+        MatrixTypes::E5m2E4m3Alone => (Factors::E5m2E4m3, Accumulator::ShortF16),
+        MatrixTypes::E5m2Alone => (Factors::E5m2, Accumulator::ShortF16),
         MatrixTypes::S8 => return bytes(b, [true, true], fragments, results),
         MatrixTypes::S8U8 => return bytes(b, [true, false], fragments, results),
         MatrixTypes::U8S8 => return bytes(b, [false, true], fragments, results),
@@ -94,7 +102,7 @@ fn fused_sums(
     let scales = in_turns(b, fragments, starts, |b, [x, y], _, scale| step(b, MatrixStep::Scale(factors), x, y, scale));
     let scales = scales.map(|scale| b.get(scale));
     let zero = b.i32(0);
-    // Sixteen products are below 2^31.
+    // Sixteen products are below 2^31; of thirty-two, fewer bits are kept.
     let sums = in_turns(b, fragments, [zero; 4], |b, [x, y], element, sum| {
         // There are as many scales as elements.
         let term = step(b, MatrixStep::Sum(factors), x, y, scales[element]);

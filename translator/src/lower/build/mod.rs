@@ -394,7 +394,8 @@ impl<'p> Build<'p> {
         });
         for step in batch::steps(instructions) {
             if let Step::Single(product) = step
-                && product.form.row.action == Action::Compute(Operation::MatrixMultiply)
+                && let Action::Compute(Operation::MatrixMultiply | Operation::WarpgroupMultiply) =
+                    product.form.row.action
             {
                 if let Err(diagnostic) = self.product(instance, product) {
                     self.report(instance.function, diagnostic, product.span);

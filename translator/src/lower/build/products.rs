@@ -13,8 +13,10 @@ use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
 use crate::index::Index;
 use crate::ir::{Builder, Compare, Type};
+use crate::isa::operation::{Action, Operation};
 use crate::lower::thread::common::Common;
 use crate::lower::thread::multiply;
+use crate::lower::thread::warpgroup::Tiles;
 use crate::policy::Policy;
 
 /// The most products that share a copy. The time that llvmpipe takes to compile one copy grows with the square of them: all elements of D are carried
@@ -41,7 +43,7 @@ struct Place {
 }
 
 impl<'p> Build<'p> {
-    /// A product of matrices from the current block.
+    /// A product of matrices from the current block: of a warp, or of a warpgroup.
     pub(super) fn product(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result<(), Diagnostic> {
         let next = self.new_block();
         if let Some((register, negated)) = product.guard {
@@ -49,6 +51,21 @@ impl<'p> Build<'p> {
             let condition = self.guard(instance, register, negated, product.span)?;
             self.finish(instance, End::Branch { condition, then, otherwise: next }, then);
         }
+        if product.form.row.action == Action::Compute(Operation::WarpgroupMultiply) {
+            let tiles = self.with(instance, |l| Tiles::of(l, product))?;
+            for number in 0..tiles.count() {
+                let tile = self.with(instance, |l| tiles.product(l, number))?;
+                self.product_of_warp(instance, &tile)?;
+            }
+        } else {
+            self.product_of_warp(instance, product)?;
+        }
+        self.finish(instance, End::Goto(next), next);
+        Ok(())
+    }
+
+    /// A product of matrices of a warp, whatever its guard is.
+    fn product_of_warp(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result<(), Diagnostic> {
         let kinds = &mut self.products.kinds;
         let kind = match kinds.iter().position(|known| known.serves(product)) {
             Some(known) => known,
@@ -73,7 +90,6 @@ impl<'p> Build<'p> {
         let last = instance.current;
         self.finish(instance, End::Goto(after), after);
         self.with(instance, |l| common.take(l, product))?;
-        self.finish(instance, End::Goto(next), next);
         self.products.places.push(Place { kind, before, code: [first, last], after });
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! `bar` and `barrier` (PTX section 9.7.12.1): what they wait for. [`crate::cfg`] decides for the kernel as a whole how they wait.
+//! `bar`, `barrier` (PTX section 9.7.12.1) and `wgmma.wait_group`: what they wait for. [`crate::cfg`] decides for the kernel as a whole how they wait.
 
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
+use crate::ir::Builtin;
 use crate::isa::modifiers::BarrierReduction;
 use crate::isa::operation::Alignment;
 use crate::isa::types::ScalarType;
@@ -10,7 +11,10 @@ use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
 
 /// The highest number of a barrier.
-const LAST: u64 = 15;
+const LAST: u64 = Barrier::WARPGROUPS as u64 - 1;
+
+/// Threads of a warpgroup.
+const WARPGROUP: u32 = 128;
 
 /// The stop that a barrier instruction is.
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> Result<Stop> {
@@ -23,6 +27,13 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> 
         let id = l.b.i32(Barrier::CLUSTER);
         let kind = if i.modifiers.has(Word::Arrive) { Kind::Arrive } else { Kind::Wait };
         return Ok(Stop::Barrier(Barrier { kind, id, count: None, cluster: true, aligned }));
+    }
+    if i.modifiers.has(Word::WaitGroup) {
+        // What a warp may do once its product is complete, such as giving memory back, may concern the product as a whole.
+        let warpgroup = l.b.shr(l.b.builtin(Builtin::ThreadIndex), WARPGROUP.ilog2());
+        let id = l.b.add_const(warpgroup, Barrier::WARPGROUPS.into());
+        let count = Some(l.b.i32(WARPGROUP));
+        return Ok(Stop::Barrier(Barrier { kind: Kind::Sync, id, count, cluster: false, aligned }));
     }
     let reduces = i.modifiers.has(Word::Red);
     let first = usize::from(reduces);

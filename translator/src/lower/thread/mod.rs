@@ -3,6 +3,7 @@
 pub mod barriers;
 pub(in crate::lower) mod cancel;
 pub(in crate::lower) mod common;
+mod descriptor;
 pub mod events;
 pub mod fragments;
 pub mod matrix;
@@ -13,3 +14,4 @@ pub mod special;
 mod sums;
 mod tiles;
 pub mod warp;
+pub mod warpgroup;

@@ -99,7 +99,7 @@ fn lines(
     (lanes, turn): (&[Value], Option<Value>),
 ) -> Result<Vec<Line>> {
     let words = words(l, i, matrix)?;
-    let parts: Vec<Vec<Value>> = words.into_iter().map(|word| Terms::parts(l, product.ty(matrix), word)).collect();
+    let parts: Vec<Vec<Value>> = words.into_iter().map(|word| Terms::parts(l, product, matrix, word)).collect();
     let blocks = product.blocks(matrix);
     let mut lines = Vec::new();
     let mut starts: Vec<u32> = blocks.iter().map(|block| block.line).collect();

@@ -52,7 +52,7 @@ impl Indices {
     pub fn kept(&self, l: &mut Lowering<'_, '_>, half: u32, column: &Line) -> Line {
         match self.ty {
             // Four halves are the lower and the upper half of a register, and belong to the lower or upper half of one of A.
-            ScalarType::E4m3 | ScalarType::E5m2 => {
+            ScalarType::E4m3 | ScalarType::E5m2 if column.len() == 2 => {
                 let [low, high] = column.as_slice() else { return Line::new() };
                 let mut kept = vec![Vec::new(), Vec::new()];
                 for (number, (&low, &high)) in (0..).zip(low.iter().zip(high)) {

@@ -40,6 +40,16 @@ impl Terms {
             ScalarType::Bf16 => fused(Factors::Bf16, usize::MAX),
             // `wmma` is two instructions.
             ScalarType::Tf32 => fused(Factors::Tf32, if i.modifiers.has(Word::Mma) { 4 } else { usize::MAX }),
+            ScalarType::E4m3 | ScalarType::E5m2 if product.is_of_warpgroup => {
+                let are_e5m2 = [Matrix::A, Matrix::B].map(|matrix| product.ty(matrix) == ScalarType::E5m2);
+                let factors = match are_e5m2 {
+                    [false, false] => Factors::E4m3,
+                    [false, true] => Factors::E4m3E5m2,
+                    [true, false] => Factors::E5m2E4m3,
+                    [true, true] => Factors::E5m2,
+                };
+                fused(factors, usize::MAX)
+            }
             ScalarType::E4m3 | ScalarType::E5m2 => Self::Minifloats,
             ScalarType::F64 => Self::Doubles(float::rounding(i)),
             ScalarType::B1 => {
@@ -56,8 +66,10 @@ impl Terms {
 
     /// A register of a factor in parts whose elements have a type that is computed with: bytes of each second four bits, f16 of each second pair
     /// of bytes.
-    pub fn parts(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value) -> Vec<Value> {
+    pub fn parts(l: &mut Lowering<'_, '_>, product: &Product, matrix: Matrix, word: Value) -> Vec<Value> {
+        let ty = product.ty(matrix);
         let minifloat = match ty {
+            ScalarType::E4m3 | ScalarType::E5m2 if product.is_of_warpgroup => return vec![word],
             ScalarType::E4m3 => Minifloat::E4m3,
             ScalarType::E5m2 => Minifloat::E5m2,
             ScalarType::U4 | ScalarType::S4 => return [0, 4].map(|position| fours(l, ty, word, position)).to_vec(),
@@ -78,15 +90,24 @@ impl Terms {
         }
     }
 
+    /// Whether sums are f16 throughout.
+    fn is_of_halves(self) -> bool {
+        matches!(self, Self::Fused { addend: ScalarType::F16, result: ScalarType::F16, .. })
+    }
+
     /// The types by which matrix units compute it, if they do.
     pub fn unit(self) -> Option<MatrixTypes> {
+        let is_alone = self.is_of_halves();
+        let choose = |alone, wide| Some(if is_alone { alone } else { wide });
         match self {
-            Self::Fused { factors: Factors::F16, addend: ScalarType::F16, result: ScalarType::F16, .. } => {
-                Some(MatrixTypes::F16Alone)
-            }
-            Self::Fused { factors: Factors::F16, .. } | Self::Minifloats => Some(MatrixTypes::F16),
+            Self::Fused { factors: Factors::F16, .. } => choose(MatrixTypes::F16Alone, MatrixTypes::F16),
+            Self::Minifloats => Some(MatrixTypes::F16),
             Self::Fused { factors: Factors::Bf16, .. } => Some(MatrixTypes::Bf16),
             Self::Fused { factors: Factors::Tf32, .. } => Some(MatrixTypes::Tf32),
+            Self::Fused { factors: Factors::E4m3, .. } => choose(MatrixTypes::E4m3Alone, MatrixTypes::E4m3),
+            Self::Fused { factors: Factors::E4m3E5m2, .. } => choose(MatrixTypes::E4m3E5m2Alone, MatrixTypes::E4m3E5m2),
+            Self::Fused { factors: Factors::E5m2E4m3, .. } => choose(MatrixTypes::E5m2E4m3Alone, MatrixTypes::E5m2E4m3),
+            Self::Fused { factors: Factors::E5m2, .. } => choose(MatrixTypes::E5m2Alone, MatrixTypes::E5m2),
             Self::Bytes { are_signed, .. } => Some(MatrixTypes::of_bytes(are_signed)),
             Self::Bits { .. } | Self::Doubles(_) => None,
         }
@@ -102,7 +123,7 @@ impl Terms {
     /// What the products are added to.
     pub fn first(self, l: &mut Lowering<'_, '_>, addend: Value) -> Value {
         match self {
-            Self::Fused { addend: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
+            Self::Fused { addend: ScalarType::F16, .. } if !self.is_of_halves() => {
                 let wide = soft::widen(&l.b, HALF, addend);
                 l.b.bits(wide)
             }
@@ -114,7 +135,7 @@ impl Terms {
     /// The result, given the sum of what [`Terms::first`] gives and the products.
     pub fn last(self, l: &mut Lowering<'_, '_>, sum: Value, addend: Value) -> Value {
         match self {
-            Self::Fused { result: ScalarType::F16, .. } if self.unit() != Some(MatrixTypes::F16Alone) => {
+            Self::Fused { result: ScalarType::F16, .. } if !self.is_of_halves() => {
                 let wide = float_of(l, SINGLE, sum);
                 soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
             }
@@ -134,8 +155,12 @@ impl Terms {
         let words = || row.iter().flatten().copied().zip(column.iter().flatten().copied());
         match self {
             Self::Fused { factors, words: at_once, .. } => {
-                let is_alone = self.unit() == Some(MatrixTypes::F16Alone);
-                let accumulator = if is_alone { Accumulator::F16 } else { Accumulator::F32 };
+                let accumulator = match (factors, self.is_of_halves()) {
+                    (Factors::F16 | Factors::Bf16 | Factors::Tf32, false) => Accumulator::F32,
+                    (Factors::F16 | Factors::Bf16 | Factors::Tf32, true) => Accumulator::F16,
+                    (_, false) => Accumulator::ShortF32,
+                    (_, true) => Accumulator::ShortF16,
+                };
                 let pairs: Vec<_> = words().collect();
                 for pairs in pairs.chunks(at_once) {
                     sum = fused(l, factors, accumulator, pairs, sum);

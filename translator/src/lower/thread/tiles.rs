@@ -19,7 +19,7 @@ struct Factor {
 impl Factor {
     fn of(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, matrix: Matrix) -> Result<Self> {
         let words = words(l, i, matrix)?;
-        let parts = words.into_iter().map(|word| Terms::parts(l, product.ty(matrix), word)).collect();
+        let parts = words.into_iter().map(|word| Terms::parts(l, product, matrix, word)).collect();
         Ok(Self { blocks: product.blocks(matrix), parts })
     }
 

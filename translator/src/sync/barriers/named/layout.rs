@@ -2,7 +2,7 @@
 
 use crate::cfg::Barrier;
 
-/// Barriers that a block has.
+/// Barriers that a block has, those of its warpgroups included.
 pub const BARRIERS: u32 = Barrier::CLUSTER;
 
 /// Warps that a block may have.
