@@ -24,7 +24,8 @@ fn kernel_for(version: &str, target: &str, instruction: &str) -> String {
 }
 
 fn kernel(instruction: &str) -> String {
-    kernel_for("8.3", "sm_90", instruction)
+    let (version, target) = if instruction.starts_with("wgmma") { ("8.4", "sm_90a") } else { ("8.3", "sm_90") };
+    kernel_for(version, target, instruction)
 }
 
 fn is_refused_as(instruction: &str, kernel: &str) -> bool {
@@ -101,6 +102,10 @@ fn legal_instructions_are_accepted_in_the_same_kernel() {
         "ld.global.b32 %a0, [gl+(4)];",
         "multimem.red.gpu.relaxed.add.u32 [%d0], %a0;",
         "cp.async.bulk.tensor.shared::cluster.1d.global.mbarrier::complete_tx::bytes [%a0], [%d0, {%a1}], [%a2];",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %a1, %f2, %f2}, 5, %d1, !%p, 1, -1, 0, 1;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%x0, %a1}, {%x0, %a1, 1, 2}, %d1, 1, 1, 1, 0;",
+        "wgmma.mma_async.sync.sp.aligned.m64n8k64.s32.s8.u8.satfinite {%s0, %a1, %s2, %s3}, %d0, %d1, %a0, 0, %p;",
+        "wgmma.wait_group.sync.aligned 99;",
     ];
     for instruction in legal {
         assert!(!is_refused(instruction), "{instruction}");
@@ -124,6 +129,18 @@ fn versions_and_targets_decide() {
         (
             "setmaxnreg.inc.sync.aligned.u32 40;",
             [("8.0", "sm_90", true), ("8.0", "sm_90a", false), ("8.6", "sm_100a", false)],
+        ),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%f0, %f1, %f2, %f3}, %d0, %d1, %p, 1, 1;",
+            [("7.8", "sm_90a", true), ("8.0", "sm_90a", false), ("8.4", "sm_100a", true)],
+        ),
+        (
+            "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%s0, %s1, %s2, %s3}, %d0, %d1, %a0, 0, %p;",
+            [("8.0", "sm_90a", true), ("8.2", "sm_90a", false), ("8.4", "sm_90", true)],
+        ),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%s0, %s1, %s2, %s3}, %d0, %d1, %p;",
+            [("8.0", "sm_90a", true), ("8.3", "sm_90a", true), ("8.4", "sm_90a", false)],
         ),
         (
             "ld.global.v4.b64 {%d0, %d1, %d2, %d3}, [%ud0];",

@@ -6,8 +6,8 @@ exponent, and an f32 result has 13 bits behind its first one.
 
 import random
 
-from .matrices import FORMATS, decode, fused, hexadecimal
-from .products import BITS, CATEGORIES, Form, elements, fma, joined, metadata, word
+from .matrices import FORMATS, decode, element, fused, hexadecimal
+from .products import BITS, CATEGORIES, Form, elements, joined, metadata, word
 from .ptx import Family
 
 HEADER = ".version 8.4\n.target sm_90a\n.address_size 64\n"
@@ -190,6 +190,41 @@ def product(family, form, groups=1, scale=1, layouts=None, categories=None, more
     family.case(form.name() + more, form.name(), args, [{"arg": 0, "bits": hexadecimal(expected)}], block=THREADS, grid=len(categories))
 
 
+def pipeline(family):
+    """A warp fills one buffer again and again, and a warpgroup multiplies what is there. One of its threads says that its product is complete."""
+    form, steps = Warpgroup("m64n8k16", "f32", "f16", "f16"), 5
+    layouts = Layout(), Layout(lines=8)
+    wait = lambda name, barrier: [f"{name}: mbarrier.try_wait.parity.shared.b64 %e, [{barrier}], %x;", f"@!%e bra {name};"]
+    body = ["mov.u32 %t, %tid.x;", "setp.ne.u32 %e, %t, 0;", "@%e bra begun;", "mbarrier.init.shared.b64 [full], 32;", "mbarrier.init.shared.b64 [empty], 1;"]
+    body += ["begun: bar.sync 0;", "mov.u32 %i, 0;", "mov.u32 %s, memory;", f"setp.ge.u32 %e, %t, {THREADS};", "@%e bra fill;"]
+    for use, at in (("a", 0), ("b", 2048)):
+        body += [f"add.u32 %x, %s, {at};", "shr.u32 %x, %x, 4;", "cvt.u64.u32 %q, %x;", f"ld.param.u64 %d{use}, [d{use}];", f"add.u64 %d{use}, %d{use}, %q;"]
+    body += ["mov.f32 %d0, 0f00000000;", *(f"mov.f32 %d{i}, %d0;" for i in (1, 2, 3)), "next: and.b32 %x, %i, 1;", *wait("filled", "full")]
+    body += ["wgmma.fence.sync.aligned;", f"{form.text()} {{%d0, %d1, %d2, %d3}}, %da, %db, 1, 1, 1, 0, 0;", "wgmma.commit_group.sync.aligned;"]
+    body += ["wgmma.wait_group.sync.aligned 0;", "setp.ne.u32 %e, %t, 0;", "@%e bra given;", "mbarrier.arrive.shared.b64 _, [empty];", "given: add.u32 %i, %i, 1;"]
+    body += [f"setp.lt.u32 %e, %i, {steps};", "@%e bra next;", "ld.param.u64 %p, [out];", "mad.wide.u32 %p, %t, 16, %p;", "st.global.v4.f32 [%p], {%d0, %d1, %d2, %d3};"]
+    body += ["bra done;", f"fill: sub.u32 %t, %t, {THREADS};", "ld.param.u64 %p, [in];", "mad.wide.u32 %p, %t, 4, %p;", "mad.lo.u32 %s, %t, 4, %s;"]
+    body += ["turn: setp.eq.u32 %e, %i, 0;", "@%e bra free;", "add.u32 %x, %i, 1;", "and.b32 %x, %x, 1;", *wait("emptied", "empty"), "free: mov.u32 %n, 0;"]
+    # Of both matrices there are 576 words.
+    body += ["copy: ld.global.u32 %w, [%p];", "add.u32 %x, %s, %n;", "st.shared.u32 [%x], %w;", "add.u64 %p, %p, 128;", "add.u32 %n, %n, 128;", "setp.lt.u32 %e, %n, 2304;"]
+    body += ["@%e bra copy;", "fence.proxy.async;", "mbarrier.arrive.shared.b64 _, [full];", "add.u32 %i, %i, 1;", f"setp.lt.u32 %e, %i, {steps};", "@%e bra turn;", "done:"]
+    registers = [".reg .b32 %t, %i, %n, %s, %w, %x;", ".reg .b64 %p, %q, %da, %db;", ".reg .pred %e;", ".reg .f32 %d<4>;"]
+    registers += [".shared .align 128 .b8 memory[2304];", ".shared .align 8 .b64 full, empty;"]
+    family.kernel("pipeline", [".param .u64 out", ".param .u64 in", ".param .u64 da", ".param .u64 db"], registers, body)
+    rng = random.Random("pipeline")
+    given, totals = [], {}
+    for _ in range(steps):
+        rows, columns = ([[element(rng, "f16", 1, False) for _ in range(16)] for _ in range(lines)] for lines in (64, 8))
+        given += layouts[0].image(rng, rows, "f16") + layouts[1].image(rng, columns, "f16")
+        for row in range(64):
+            for column in range(8):
+                totals[row, column] = form.sum(rows[row], columns[column], totals.get((row, column), 0))
+    expected = [totals[16 * warp + row, column] for warp in range(4) for lane in range(32) for row, column in form.places("d", lane)]
+    args = [{"type": "u32", "zeros": len(expected)}, {"type": "u32", "bits": hexadecimal(given)}]
+    args += [{"type": "u64", "value": layout.descriptor()} for layout in layouts]
+    family.case("pipeline", "pipeline", args, [{"arg": 0, "bits": hexadecimal(expected)}], block=THREADS + 32)
+
+
 def dense(tables):
     family = Family("matrix_warpgroups", "Products of matrices of warpgroups.", tables, header=HEADER)
     # Arithmetic.
@@ -247,6 +282,7 @@ def dense(tables):
         form = Warpgroup(shape, d, a, b, held=True)
         kernel(family, form)
         product(family, form)
+    pipeline(family)
     return family
 
 

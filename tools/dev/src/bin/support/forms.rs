@@ -27,7 +27,7 @@ fn slots(form: &str) -> (&str, Vec<Slot<'_>>) {
             let end = rest[1..].find(['.', '{']).map_or(rest.len(), |end| end + 1);
             (&rest[1..end], true, &rest[end..])
         };
-        slots.push(Slot { choices: text.split('|').map(|choice| choice.trim_start_matches('.')).collect(), required });
+        slots.push(Slot { choices: table::choices(text), required });
         rest = next;
     }
     (opcode, slots)
