@@ -11,7 +11,6 @@ from .matrices import FORMATS, decode, element, encode, fused, hexadecimal
 from .ptx import Family, header
 
 BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32} | {name: form[0] for name, form in FORMATS.items()}
-SINGLE_NAN = 0x7FFFFFFF
 CATEGORIES = 10
 WMMA = ("m16n16k16", "m32n8k16", "m8n32k16")
 
@@ -54,7 +53,7 @@ def fma(ty, a, b, c, mode):
     parts = [decode(ty, bits) for bits in (a, b, c)]
     (ak, asign, am, ascale, _), (bk, bsign, bm, bscale, _), (ck, csign, cm, cscale, _) = parts
     sign, infinity = asign ^ bsign, (1 << exponent) - 1 << fraction
-    default = 0xFFF8 << 48 if ty == "f64" else SINGLE_NAN
+    default = 0xFFF8 << 48 if ty == "f64" else (1 << width - 1) - 1
     for kind, bits in ((bk, b), (ck, c), (ak, a)):
         if kind == "nan":
             return bits | 1 << fraction - 1 if ty == "f64" else default
@@ -74,9 +73,9 @@ def number(ty, bits):
     return bits - (1 << BITS[ty]) if ty[0] == "s" and bits >> BITS[ty] - 1 else bits
 
 
-def added(a, b):
-    """The bits of a sum of two f32, rounded to nearest even."""
-    return fma("f32", 127 << 23, a, b, "rn")
+def added(a, b, ty="f32"):
+    """The bits of a sum of two floats, rounded to nearest even."""
+    return fma(ty, {"f32": 127 << 23, "f16": 15 << 10}[ty], a, b, "rn")
 
 
 class Form:
@@ -193,8 +192,8 @@ class Form:
             terms = [tuple(decode("f16", converted("f16", ty, bits)) for ty, bits in ((a, x), (b, y))) for x, y in zip(row, column)]
             total = 0
             for part in (0, 2):
-                total = fused("f32", decode("f32", total), [term for k, term in enumerate(terms) if k & 2 == part])
-            return added(total, addend)
+                total = fused(d, decode(d, total), [term for k, term in enumerate(terms) if k & 2 == part])
+            return added(total, addend, d)
         if self.quads:
             x, y, z, w = (fma("f32", converted("f32", a, x), converted("f32", b, y), 1 << 31, "rn") for x, y in zip(row, column))
             addend = converted("f32", c, addend)
@@ -319,6 +318,9 @@ def plain_forms():
     for a in ("e4m3", "e5m2"):
         for b in ("e4m3", "e5m2"):
             yield Form("m16n8k32", "f32", a, b, "f32"), CATEGORIES if a == b else 3
+            yield Form("m16n8k32", "f16", a, b, "f16"), CATEGORIES if a == b else 3
+            yield Form("m16n8k16", "f32", a, b, "f32"), 5 if a != b else 3
+            yield Form("m16n8k16", "f16", a, b, "f16"), 5 if a != b else 3
     for shapes, types in ((("m8n8k16", "m16n8k16", "m16n8k32"), ("s8", "u8")), (("m8n8k32", "m16n8k32", "m16n8k64"), ("s4", "u4"))):
         for shape in shapes:
             for a in types:
@@ -418,7 +420,7 @@ def many(family):
 
 
 def family_of(tables, name, purpose, forms):
-    family = Family(name, purpose, tables, header=header("8.5"))
+    family = Family(name, purpose, tables, header=header("8.7"))
     pools = Pools(family)
     for form, warps in forms:
         product(family, pools, form, warps)

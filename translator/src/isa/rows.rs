@@ -406,7 +406,8 @@ rows! {
     "mma.sync.aligned.(m16n8k4|m16n8k8).row.col.f32.tf32.tf32.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.m8n8k4.(row|col).(row|col).f16.f16.f16.f16", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.m8n8k4.(row|col).(row|col).f32.f16.f16.(f16|f32)", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
-    "mma.sync.aligned.m16n8k32.row.col.f32.(e4m3|e5m2).(e4m3|e5m2).f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "mma.sync.aligned.(m16n8k16|m16n8k32).row.col.f32.(e4m3|e5m2).(e4m3|e5m2).f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
+    "mma.sync.aligned.(m16n8k16|m16n8k32).row.col.f16.(e4m3|e5m2).(e4m3|e5m2).f16", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.(m8n8k16|m16n8k16|m16n8k32).row.col{.satfinite}.s32.(u8|s8).(u8|s8).s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.(m8n8k32|m16n8k32|m16n8k64).row.col{.satfinite}.s32.(u4|s4).(u4|s4).s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.(m8n8k128|m16n8k128|m16n8k256).row.col.s32.b1.b1.s32.(xor|and).popc", "{D} {A} {B} {C}" => Compute(MatrixMultiply);

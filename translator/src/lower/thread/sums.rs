@@ -20,8 +20,8 @@ pub type Line = Vec<Vec<Value>>;
 pub enum Terms {
     /// An addend and the products of so many words at once, as steps on integers.
     Fused { factors: Factors, words: usize, addend: ScalarType, result: ScalarType },
-    /// As products of f16, without the addend: first those of the lower halves of all registers, then the others.
-    Minifloats,
+    /// As products of f16, without the addend: first those of the lower halves of all registers, then the others. Sums may be f16 too.
+    Minifloats { are_halves: bool },
     /// Products of bytes, of which A's and B's may be signed.
     Bytes { are_signed: [bool; 2], is_saturated: bool },
     /// Bits that both factors have, or one of them.
@@ -50,7 +50,7 @@ impl Terms {
                 };
                 fused(factors, usize::MAX)
             }
-            ScalarType::E4m3 | ScalarType::E5m2 => Self::Minifloats,
+            ScalarType::E4m3 | ScalarType::E5m2 => Self::Minifloats { are_halves: result == ScalarType::F16 },
             ScalarType::F64 => Self::Doubles(float::rounding(i)),
             ScalarType::B1 => {
                 let operator = i.required(i.modifiers.operator())?;
@@ -92,7 +92,11 @@ impl Terms {
 
     /// Whether sums are f16 throughout.
     fn is_of_halves(self) -> bool {
-        matches!(self, Self::Fused { addend: ScalarType::F16, result: ScalarType::F16, .. })
+        match self {
+            Self::Fused { addend, result, .. } => addend == ScalarType::F16 && result == ScalarType::F16,
+            Self::Minifloats { are_halves } => are_halves,
+            Self::Bytes { .. } | Self::Bits { .. } | Self::Doubles(_) => false,
+        }
     }
 
     /// The types by which matrix units compute it, if they do.
@@ -100,8 +104,9 @@ impl Terms {
         let is_alone = self.is_of_halves();
         let choose = |alone, wide| Some(if is_alone { alone } else { wide });
         match self {
-            Self::Fused { factors: Factors::F16, .. } => choose(MatrixTypes::F16Alone, MatrixTypes::F16),
-            Self::Minifloats => Some(MatrixTypes::F16),
+            Self::Fused { factors: Factors::F16, .. } | Self::Minifloats { .. } => {
+                choose(MatrixTypes::F16Alone, MatrixTypes::F16)
+            }
             Self::Fused { factors: Factors::Bf16, .. } => Some(MatrixTypes::Bf16),
             Self::Fused { factors: Factors::Tf32, .. } => Some(MatrixTypes::Tf32),
             Self::Fused { factors: Factors::E4m3, .. } => choose(MatrixTypes::E4m3Alone, MatrixTypes::E4m3),
@@ -128,7 +133,7 @@ impl Terms {
                 l.b.bits(wide)
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => addend,
-            Self::Minifloats | Self::Bytes { .. } => l.b.i32(0),
+            Self::Minifloats { .. } | Self::Bytes { .. } => l.b.i32(0),
         }
     }
 
@@ -140,7 +145,13 @@ impl Terms {
                 soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
-            Self::Minifloats => {
+            Self::Minifloats { are_halves: true } => {
+                // An f32 has enough bits for the second rounding to make no difference.
+                let [sum, addend] = [sum, addend].map(|bits| soft::widen(&l.b, HALF, bits));
+                let result = l.b.rounded(Rounding::NearestEven, Arithmetic::Add(sum, addend));
+                soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, result)
+            }
+            Self::Minifloats { are_halves: false } => {
                 let [sum, addend] = [sum, addend].map(|bits| float_of(l, SINGLE, bits));
                 let result = l.b.rounded(Rounding::NearestEven, Arithmetic::Add(sum, addend));
                 let result = float::or_nan(l, result, &[addend, sum]);
@@ -166,10 +177,11 @@ impl Terms {
                     sum = fused(l, factors, accumulator, pairs, sum);
                 }
             }
-            Self::Minifloats => {
+            Self::Minifloats { are_halves } => {
+                let accumulator = if are_halves { Accumulator::F16 } else { Accumulator::F32 };
                 for (row, column) in row.iter().zip(column) {
                     let pairs: Vec<_> = row.iter().copied().zip(column.iter().copied()).collect();
-                    sum = fused(l, Factors::F16, Accumulator::F32, &pairs, sum);
+                    sum = fused(l, Factors::F16, accumulator, &pairs, sum);
                 }
             }
             Self::Bytes { are_signed, .. } => {
