@@ -1,0 +1,142 @@
+// The form of a launch: sizes, and an argument for each parameter of the kernel.
+
+import { BUFFER_TYPES, FILLS, MAX_BYTES, elementBytes, filled, isFloat, parse, toBase64 } from "./elements.js";
+
+const NAMES = ["grid0", "grid1", "grid2", "block0", "block1", "block2", "shared"];
+
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+const choose = (label, values, chosen, changed) => {
+  const options = Object.entries(values).map(([value, text]) => make("option", { value, textContent: text, selected: value === chosen }));
+  return make("select", { ariaLabel: label, onchange: (event) => changed(event.target.value) }, ...options);
+};
+
+// What a parameter begins with.
+function initial(param) {
+  if (param.pointer) return { kind: "buffer", type: "f32", count: 1024, fill: "iota" };
+  return { kind: "value", text: param.array ? Array(param.size).fill(0).join(", ") : "0" };
+}
+
+export class Launch {
+  #form;
+  #changed;
+  #params = [];
+  state = { grid: [1, 1, 1], block: [32, 1, 1], shared: 0, args: [], check: true, subgroup: "" };
+
+  constructor(form, changed) {
+    this.#form = form;
+    this.#changed = changed;
+    form.addEventListener("input", ({ target }) => {
+      if (target.name) this.#read(target);
+      changed();
+    });
+  }
+
+  // Takes over what another visit or an example has. The arguments show with `params`.
+  set(state) {
+    this.state = { ...this.state, ...structuredClone(state) };
+    const { grid, block, shared, check, subgroup } = this.state;
+    const numbers = [...grid, ...block, shared];
+    NAMES.forEach((name, index) => (this.#form.elements[name].value = numbers[index]));
+    this.#form.elements.check.checked = check;
+    this.#form.elements.subgroup.value = subgroup;
+  }
+
+  #read(field) {
+    if (field.name === "check") this.state.check = field.checked;
+    else if (field.name === "subgroup") this.state.subgroup = field.value;
+    else {
+      const number = /^\d+$/.test(field.value.trim()) ? Number(field.value) : NaN;
+      const isRight = number <= 0x7fffffff && (number >= 1 || field.name === "shared");
+      field.setCustomValidity(isRight ? "" : "a whole number");
+      if (!isRight) return;
+      if (field.name === "shared") this.state.shared = number;
+      else this.state[field.name.slice(0, -1)][Number(field.name.at(-1))] = number;
+    }
+  }
+
+  // Shows fields for the parameters of a kernel.
+  params(params) {
+    this.#params = params;
+    const { args } = this.state;
+    params.forEach((param, index) => {
+      const suits = args[index] && (args[index].kind === "value" || (param.size === 8 && !param.array));
+      if (!suits) args[index] = initial(param);
+    });
+    args.length = params.length;
+    this.#form.querySelector(".arguments").replaceChildren(...params.map((param, index) => this.#row(param, index)));
+  }
+
+  #row(param, index) {
+    const arg = this.state.args[index];
+    const label = `argument ${param.name}`;
+    const set = (key) => (value) => {
+      arg[key] = value;
+      this.#changed();
+      if (key !== "text") this.params(this.#params);
+    };
+    const row = make("li", { className: arg.kind === "buffer" ? "buffer-argument" : "" }, make("span", { className: "name", textContent: param.name }), make("span", { className: "type", textContent: `${param.type}${param.array ? `[${param.size}]` : ""}` }));
+    if (param.size === 8 && !param.array && !isFloat(param.type)) {
+      row.append(choose(`${label}: kind`, { buffer: "buffer", value: "value" }, arg.kind, (kind) => {
+        this.state.args[index] = kind === "buffer" ? initial({ pointer: true }) : initial({ pointer: false });
+        this.#changed();
+        this.params(this.#params);
+      }));
+    }
+    const text = (title) => {
+      const field = make("input", { className: "values", value: arg.text ?? "", ariaLabel: `${label}: ${title}`, placeholder: title });
+      const type = arg.kind === "buffer" ? arg.type : param.type;
+      field.oninput = () => {
+        try {
+          const bytes = parse(type, field.value);
+          const isWhole = arg.kind === "buffer" || bytes.length === param.size;
+          field.setCustomValidity(isWhole ? "" : `${param.size / elementBytes(type)} numbers are needed`);
+        } catch (error) {
+          field.setCustomValidity(error.message);
+        }
+        arg.text = field.value;
+      };
+      field.oninput();
+      return field;
+    };
+    if (arg.kind === "value") {
+      row.append(text("value"));
+      return row;
+    }
+    const count = make("input", { value: arg.count, ariaLabel: `${label}: number of elements`, inputMode: "numeric" });
+    count.oninput = () => {
+      const number = /^\d+$/.test(count.value.trim()) ? Number(count.value) : NaN;
+      const isRight = number >= 1 && number * elementBytes(arg.type) <= MAX_BYTES;
+      count.setCustomValidity(isRight ? "" : "a whole number, and at most 64 MiB");
+      if (isRight) arg.count = number;
+    };
+    const types = Object.fromEntries(BUFFER_TYPES.map((name) => [name, name]));
+    row.append(choose(`${label}: type of elements`, types, arg.type, set("type")), "×", count, choose(`${label}: contents`, FILLS, arg.fill, set("fill")));
+    if (arg.fill === "values") row.append(text("numbers"));
+    return row;
+  }
+
+  // What the module is asked to run. Throws where a field is wrong.
+  request(device) {
+    if (!this.#form.reportValidity()) throw new Error("a field of the launch is not right");
+    const { grid, block, shared, args, check, subgroup } = this.state;
+    const options = [`target=${device}`];
+    if (subgroup) options.push(`subgroup=${subgroup}`);
+    if (check) options.push("check");
+    const encode = (arg, index) => {
+      if (arg.kind === "value") return { value: toBase64(parse(this.#params[index].type, arg.text)) };
+      const bytes = filled(arg);
+      return bytes ? { buffer: toBase64(bytes) } : { uninitialised: arg.count * elementBytes(arg.type) };
+    };
+    return { ask: "run", grid, block, shared, args: args.map(encode), device: options.join(",") };
+  }
+
+  // The name of a parameter.
+  name(index) {
+    return this.#params[index]?.name ?? `argument ${index}`;
+  }
+}

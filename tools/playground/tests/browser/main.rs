@@ -1,0 +1,237 @@
+//! The page in a headless Chromium: type, translate, run, see the picture, share, reload.
+//!
+//! Without Rust's target `wasm32-unknown-unknown` the tests are skipped, and without Chromium too, which is a failure in CI.
+//! `PTX2SPV_BLESS=1` takes the pictures in `docs/` anew.
+
+mod devtools;
+mod server;
+
+use serde_json::json;
+
+use devtools::{Browser, Page};
+use server::Server;
+
+/// A browser with the page, or `None` where that can't be had.
+fn open() -> Option<(Server, Browser, Page)> {
+    let Some(server) = Server::start() else {
+        eprintln!(
+            "skipped: Rust's target wasm32-unknown-unknown is not installed (rustup target add wasm32-unknown-unknown)"
+        );
+        return None;
+    };
+    let Some(mut browser) = Browser::start() else {
+        assert!(std::env::var_os("CI").is_none(), "Chromium is not installed");
+        eprintln!("skipped: Chromium is not installed");
+        return None;
+    };
+    let page = browser.open(&server.url);
+    ready(&mut browser, &page);
+    Some((server, browser, page))
+}
+
+fn ready(browser: &mut Browser, page: &Page) {
+    browser.until(page, "document.documentElement.dataset.ready === '' && !!document.querySelector('#summary b')");
+}
+
+/// Chooses an example, runs it by the keyboard, and waits for its end.
+fn run(browser: &mut Browser, page: &Page, example: &str) {
+    browser.eval(
+        page,
+        &format!(
+            "(() => {{ const list = document.getElementById('example'); list.value = '{example}'; list.dispatchEvent(new Event('change')); }})()"
+        ),
+    );
+    browser.until(page, "document.querySelectorAll('.arguments li').length > 0 && !document.querySelector('.verdict')");
+    start(browser, page);
+}
+
+fn start(browser: &mut Browser, page: &Page) {
+    browser.eval(page, "document.getElementById('outcome').replaceChildren()");
+    browser.key(page, "Enter", 2);
+    browser.until(page, "!!document.querySelector('.verdict')");
+}
+
+/// The numbers that the first buffers show, as text.
+fn numbers(browser: &mut Browser, page: &Page, buffer: usize) -> Vec<String> {
+    let script = format!(
+        "(() => {{ const box = document.querySelectorAll('.buffer')[{buffer}]; box.querySelector('.views button').click();
+        return [...box.querySelectorAll('.numbers span:not(.rest)')].map((cell) => cell.textContent); }})()"
+    );
+    let cells = browser.eval(page, &script);
+    cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().to_owned()).collect()
+}
+
+/// What the steps of the Mandelbrot set's points are, by the same single operations.
+fn mandelbrot(place: u16) -> u32 {
+    let (column, row) = (f32::from(place % 192), f32::from(place / 192));
+    let (cx, cy) = (column.mul_add(0.016, -2.2), row.mul_add(-0.016, 1.15));
+    let (mut x, mut y, mut count) = (0_f32, 0_f32, 0);
+    while count < 32 && x * x + y * y <= 4.0 {
+        (x, y) = (x * x - y * y + cx, (x + x).mul_add(y, cy));
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn the_picture_shows_what_the_kernel_computes() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    start(&mut browser, &page);
+    let colours = "(() => { const canvas = document.querySelector('canvas.picture');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const words = new Uint32Array(data.buffer);
+        return [canvas.width, canvas.height, new Set(words).size, words[0] !== words[72 * 192 + 100]]; })()";
+    let [width, height, count, differs] =
+        <[_; 4]>::try_from(browser.eval(&page, colours).as_array().unwrap().clone()).unwrap();
+    assert_eq!((width, height, differs), (json!(192), json!(144), json!(true)));
+    assert!(count.as_u64() > Some(20), "{count} colours");
+    let shown = numbers(&mut browser, &page, 0);
+    let expected: Vec<String> = (0..1024).map(|place| mandelbrot(place).to_string()).collect();
+    assert_eq!(shown, expected);
+    browser.no_surprises(&page);
+}
+
+#[test]
+fn other_examples_run_and_faults_are_found_at_their_lines() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    run(&mut browser, &page, "reduction");
+    // Blocks of 128 of the numbers 0 to 999.
+    let sum = |block: u32| (128 * block..(128 * block + 128).min(1000)).sum::<u32>().to_string();
+    assert_eq!(numbers(&mut browser, &page, 1), (0..8).map(sum).collect::<Vec<_>>());
+    run(&mut browser, &page, "vector_add");
+    let [a, b, c] = [0, 1, 2].map(|buffer| numbers(&mut browser, &page, buffer));
+    let number = |text: &String| text.parse::<f32>().unwrap();
+    for (index, ((a, b), c)) in a.iter().zip(&b).zip(&c).enumerate() {
+        assert_eq!(number(a), index as f32);
+        // Numbers are shown with six digits.
+        assert!((number(a) + number(b) - number(c)).abs() <= number(c) * 6e-6, "{a} + {b} = {c}");
+    }
+    run(&mut browser, &page, "mma");
+    let [a, b, d] = [0, 1, 2].map(|buffer| numbers(&mut browser, &page, buffer).iter().map(number).collect::<Vec<_>>());
+    for (place, d) in d.iter().enumerate() {
+        let (row, column) = (place / 8, place % 8);
+        let product: f32 = (0..16).map(|k| a[16 * row + k] * b[16 * column + k]).sum();
+        assert!((product - d).abs() < 1e-3, "row {row}, column {column}: {d} for {product}");
+    }
+    for (example, finding, instruction) in [
+        ("race", "data race", ".shared.u32"),
+        ("out_of_bounds", "out-of-bounds access", "ld.global.f32"),
+        ("uninitialised", "uninitialised value", "ld.global.u32"),
+    ] {
+        run(&mut browser, &page, example);
+        let found = "(() => { const text = document.querySelector('.problem.finding b').textContent;
+            document.querySelector('.problem.finding').click();
+            const area = document.getElementById('ptx');
+            return [text, area.value.slice(area.selectionStart, area.selectionEnd), document.querySelectorAll('.finding-line').length]; })()";
+        let [text, line, marked] = <[_; 3]>::try_from(browser.eval(&page, found).as_array().unwrap().clone()).unwrap();
+        assert!(text.as_str().unwrap().contains(finding), "{example}: {text}");
+        assert!(line.as_str().unwrap().contains(instruction), "{example}: {line}");
+        assert!(marked.as_u64() > Some(0), "{example}");
+    }
+    browser.no_surprises(&page);
+}
+
+#[test]
+fn what_is_typed_is_checked_translated_and_shared() {
+    let Some((mut server, mut browser, page)) = open() else { return };
+    // An instruction that PTX doesn't have, at the start of the kernel.
+    let place = "(() => { const area = document.getElementById('ptx'); area.focus();
+        const at = area.value.indexOf('    mov.u32'); area.setSelectionRange(at, at); })()";
+    browser.eval(&page, place);
+    browser.type_text(&page, "    jump there;\n");
+    browser.until(&page, "document.querySelector('.error-mark')?.textContent.includes('jump')");
+    let problem = browser.eval(&page, "document.querySelector('.problem').textContent");
+    assert!(problem.as_str().unwrap().contains("unknown instruction `jump`"), "{problem}");
+    // Another one, which is right.
+    browser.eval(
+        &page,
+        "(() => { const area = document.getElementById('ptx'); const at = area.value.indexOf('    jump');
+        area.setSelectionRange(at, at + 16); })()",
+    );
+    browser.type_text(&page, "    bar.sync 0; // mine\n");
+    browser.until(&page, "!document.querySelector('.problem')");
+    browser.until(&page, "document.querySelector('#spirv pre').textContent.includes('OpControlBarrier')");
+    let stages = browser.eval(&page, "document.getElementById('stage').length");
+    assert!(stages.as_u64() > Some(5), "{stages}");
+    // Choices by the keyboard: the next tab, a device.
+    browser.eval(&page, "document.getElementById('tab-run').focus()");
+    browser.key(&page, "ArrowRight", 0);
+    browser.until(&page, "!document.getElementById('stages').hidden && document.activeElement.id === 'tab-stages'");
+    let choose = "(() => { const list = document.getElementById('preset'); list.value = 'mali'; list.dispatchEvent(new Event('change'));
+        const width = document.querySelectorAll('.arguments .values')[0]; width.value = '191'; width.dispatchEvent(new Event('input', { bubbles: true })); })()";
+    browser.eval(&page, choose);
+    browser.until(&page, "document.querySelector('[name=grid0]').value = '11', document.querySelector('[name=grid0]').dispatchEvent(new Event('input', { bubbles: true })), true");
+    let before = browser.eval(&page, "location.hash");
+    browser.eval(&page, "document.getElementById('share').click()");
+    browser.until(&page, &format!("location.hash.length > 1 && location.hash !== {before} && document.getElementById('note').className === 'shown'"));
+    let hash = browser.eval(&page, "location.hash").as_str().unwrap().to_owned();
+    assert!(hash.len() < 4000, "{} characters", hash.len());
+    // Another visitor, and the same one again.
+    let state = "[document.getElementById('ptx').value.includes('bar.sync 0; // mine'), document.getElementById('preset').value,
+        document.querySelectorAll('.arguments .values')[0].value, document.querySelector('[name=grid0]').value,
+        document.querySelector('[role=tab][aria-selected=true]').id]";
+    let expected = json!([true, "mali", "191", "11", "tab-stages"]);
+    let other = browser.open(&format!("{}{hash}", server.url));
+    ready(&mut browser, &other);
+    assert_eq!(browser.eval(&other, state), expected);
+    browser.until(&other, "navigator.serviceWorker.ready.then(() => true)");
+    // Without the server, from what the first visit has kept.
+    server.stop();
+    browser.reload(&other);
+    ready(&mut browser, &other);
+    assert_eq!(browser.eval(&other, state), expected);
+    start(&mut browser, &other);
+    browser.no_surprises(&page);
+}
+
+#[test]
+fn devices_are_compared_and_long_kernels_stop() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    browser.eval(&page, "document.getElementById('tab-devices').click()");
+    let rows = "[...document.querySelectorAll('#devices tbody tr')].map((row) => Number(row.cells[1].textContent))";
+    browser.until(&page, &format!("{rows}.every((bytes) => bytes > 500)"));
+    // Devices that lack something need more instructions.
+    let least = browser.eval(&page, &format!("Math.max(...{rows}) > 2 * Math.min(...{rows})"));
+    assert_eq!(least, json!(true));
+    let endless = ".version 7.0\\n.target sm_50\\n.address_size 64\\n.entry k() { next: bra next; }";
+    browser.eval(&page, &format!("(() => {{ const area = document.getElementById('ptx'); area.value = '{endless}'; area.dispatchEvent(new Event('input')); }})()"));
+    browser.until(&page, "document.getElementById('kernel').value === 'k'");
+    browser.key(&page, "Enter", 2);
+    browser.until(&page, "!document.getElementById('stop').disabled");
+    browser.eval(&page, "document.getElementById('stop').click()");
+    browser.until(&page, "document.querySelector('.verdict')?.textContent.startsWith('stopped')");
+    // And goes on.
+    run(&mut browser, &page, "reduction");
+    browser.no_surprises(&page);
+}
+
+#[test]
+fn the_page_suits_phones_and_dark_rooms() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let light = browser.eval(&page, ground);
+    browser.call(
+        &page,
+        "Emulation.setEmulatedMedia",
+        json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+    );
+    assert_ne!(browser.eval(&page, ground), light);
+    start(&mut browser, &page);
+    let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true});
+    browser.call(&page, "Emulation.setDeviceMetricsOverride", phone);
+    for tab in ["devices", "stages", "spirv", "run"] {
+        browser.eval(&page, &format!("document.getElementById('tab-{tab}').click()"));
+        let width = browser.eval(&page, "document.documentElement.scrollWidth");
+        assert_eq!(width, json!(390), "{tab}");
+    }
+    if std::env::var_os("PTX2SPV_BLESS").is_some() {
+        let wide = json!({"width": 1280, "height": 960, "deviceScaleFactor": 1, "mobile": false});
+        browser.call(&page, "Emulation.setDeviceMetricsOverride", wide);
+        browser.picture(&page, "playground-dark.png");
+        browser.call(&page, "Emulation.setEmulatedMedia", json!({"features": []}));
+        browser.picture(&page, "playground.png");
+        run(&mut browser, &page, "race");
+        browser.picture(&page, "playground-race.png");
+    }
+    browser.no_surprises(&page);
+}
