@@ -2,7 +2,7 @@
 
 import ctypes
 import json
-import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +14,19 @@ import ptx2spv
 
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def compiled():
+    """A program of CUDA's library for compiling at run time: prints whether the PTX has the kernel."""
+    nvrtc = ctypes.CDLL("libnvrtc.so.12")
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    source = b'extern "C" __global__ void twice(float *at) { at[threadIdx.x] *= 2; }'
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"twice.cu", 0, None, None) == 0
+    assert nvrtc.nvrtcCompileProgram(program, 0, None) == 0
+    assert nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)) == 0
+    ptx = ctypes.create_string_buffer(size.value)
+    assert nvrtc.nvrtcGetPTX(program, ptx) == 0
+    print(b".entry twice(" in ptx.value)
 
 
 def client():
@@ -48,10 +61,15 @@ class Programs(unittest.TestCase):
             self.assertIn("  scale\n", done.stderr)
             self.assertIn("scale", [event["name"] for event in json.loads(trace.read_text())])
 
+    @unittest.skipUnless(shutil.which("clang-19"), "clang 19, which compiles, is not installed")
+    def test_kernels_compile_at_run_time(self):
+        done = run("ptx2spv", "cuda", "--", sys.executable, __file__, "compiled")
+        self.assertEqual((done.returncode, done.stdout), (0, "True\n"), done.stderr)
+
     def test_the_libraries_have_their_names(self):
         folder = Path(run("ptx2spv", "cuda", "--print-path").stdout.strip())
         self.assertTrue(folder.is_relative_to(sys.prefix), folder)
-        for name in ("libcuda.so.1", "libcudart.so.12", "ptxas"):
+        for name in ("libcuda.so.1", "libcudart.so.12", "libnvrtc.so.12", "ptxas"):
             self.assertTrue((folder / name).exists(), name)
         self.assertIn("V12", run(str(folder / "ptxas"), "--version").stdout)
 
@@ -67,7 +85,7 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.path.basename(sys.argv[-1]) == "client":
-        client()
+    if sys.argv[-1] in ("client", "compiled"):
+        globals()[sys.argv[-1]]()
     else:
         unittest.main()

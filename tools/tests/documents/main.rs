@@ -5,6 +5,7 @@
 //! Times, numbers of SPIR-V values and words, and addresses on other devices may differ.
 
 mod json;
+mod links;
 mod quotes;
 
 use std::fs;
