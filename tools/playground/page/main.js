@@ -20,8 +20,8 @@ let findings = [];
 let kernels = [];
 
 const module = await compile();
-// Two, so that a kernel that runs keeps nobody from typing.
-const [translator, device] = [new Engine(module), new Engine(module)];
+// Several, so that neither a translation nor a kernel that runs delays what is said of the text.
+const [checker, translator, device] = [new Engine(module), new Engine(module), new Engine(module)];
 const launch = new Launch(find("launch"), () => remember());
 const editor = new Editor(document.querySelector(".editor"), () => {
   findings = [];
@@ -73,7 +73,7 @@ function check(typed) {
 }
 
 async function inspect(typed) {
-  const answer = await translator.latest({ ask: "check", ptx: editor.text });
+  const answer = await checker.latest({ ask: "check", ptx: editor.text });
   if (!answer) return;
   mark(answer.error ? [] : answer.diagnostics);
   if (typed) performance.measure("diagnostics", { start: typed });
@@ -113,8 +113,10 @@ async function translate() {
     find("summary").textContent = "no kernel in the text";
     return;
   }
-  const answer = await translator.latest({ ask: "translate", ...asked() });
-  if (!answer) return;
+  const request = asked();
+  const answer = await translator.latest({ ask: "translate", ...request });
+  // Of what is there no longer, nothing is shown.
+  if (!answer || JSON.stringify(request) !== JSON.stringify(asked())) return;
   const wrong = answer.error ?? null;
   mark(wrong ? [{ message: wrong, start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }] : answer.diagnostics);
   for (const id of ["stages", "spirv", "devices"]) find(id).classList.toggle("stale", !answer.stages);
