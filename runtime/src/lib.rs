@@ -99,7 +99,7 @@ pub use backend::vulkan::{
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use device::Device;
 pub use device::pool::{MemoryPool, PoolUsage};
-pub use error::{Error, closest};
+pub use error::{Error, ErrorGroup, closest};
 pub use graph::{Graph, KernelWork, LaunchableGraph, NodeId, NodeKind, SetNode, Work, topological_order};
 pub use info::options::ReferenceOptions;
 pub use info::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
@@ -120,11 +120,12 @@ pub use module::kernel::{DeclaredKernel, Kernel, KernelAttributes};
 pub use module::linker::{Linker, read_programs};
 pub use module::texture_reference::Reference;
 #[cfg(not(target_family = "wasm"))]
-pub use open::{devices, find_device};
+pub use open::{FoundDevices, devices, find_device};
 pub use profile::{PROFILE_VARIABLE, ProfileRange};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]
-pub use ptx2spv_reference::{Config, Finding, FindingKind, Mode, Site, SpirvInstruction, Trace};
+pub use ptx2spv_reference::{Config, Mode, Trace};
+pub use ptx2spv_reference::{Finding, FindingKind, Site, SpirvInstruction};
 pub use ptx2spv_translator::{
     Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Program, Source, Span, Target, Topic, interface,
     target,

@@ -28,7 +28,6 @@ const HOST: u32 = 1;
 /// The first event of the trace.
 const FIRST: &[u8] = br#"[{"name":"process_name","ph":"M","pid":1,"args":{"name":"host"}}"#;
 
-/// The tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Table {
     Kernels,

@@ -55,13 +55,8 @@ pub fn choose(name: Option<&str>) -> Result<(Target, String)> {
     let found = Progress::during("asking and testing devices", || {
         find_device(&DeviceSelector::Default, &InstanceOptions::default())
     });
-    match found {
-        Ok((device, None)) => {
-            let note = format!("the device here, {}", device.name);
-            Ok((device.target, note))
-        }
-        Ok((_, Some(_))) | Err(_) => {
-            Ok((target_by_name(FALLBACK)?, format!("the preset {FALLBACK}, as there is no Vulkan device here")))
-        }
+    match found.map(|found| (found.devices.into_iter().next(), found.no_vulkan)) {
+        Ok((Some(device), None)) => Ok((device.target, format!("the device here, {}", device.name))),
+        _ => Ok((target_by_name(FALLBACK)?, format!("the preset {FALLBACK}, as there is no Vulkan device here"))),
     }
 }

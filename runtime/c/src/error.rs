@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ptx2spv_runtime::Error;
+use ptx2spv_runtime::{Error, ErrorGroup};
 
 /// The result of a function.
 #[repr(C)]
@@ -65,39 +65,14 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let status = match &error {
-            Error::Translation(_) | Error::Interface(_) | Error::Binary { .. } => Status::Translation,
-            Error::NoLoader { .. }
-            | Error::NoDevice { .. }
-            | Error::NoMatchingDevice { .. }
-            | Error::NoReference
-            | Error::NoValidation(_)
-            | Error::UnusableDevice { .. }
-            | Error::MissingFeatures { .. }
-            | Error::SpirvVersion { .. }
-            | Error::MadeForOthers { .. }
-            | Error::NoVariant { .. } => Status::Unsupported,
-            Error::OutOfMemory(_) | Error::BufferTooLarge { .. } => Status::OutOfMemory,
-            Error::Aborted { .. } | Error::Fault { .. } => Status::Kernel,
-            Error::Timeout => Status::Timeout,
-            Error::DeviceLost { .. } | Error::SegmentationFault { .. } => Status::DeviceLost,
-            Error::BadSelector(_)
-            | Error::BadReferenceOptions(_)
-            | Error::Environment { .. }
-            | Error::NoKernel { .. }
-            | Error::NoVariable(_)
-            | Error::ArgumentCount { .. }
-            | Error::ArgumentSize { .. }
-            | Error::ArgumentKind { .. }
-            | Error::ArgumentPointer { .. }
-            | Error::TooFar(_)
-            | Error::ForeignBuffer(_)
-            | Error::Block { .. }
-            | Error::Grid { .. }
-            | Error::SharedMemory { .. }
-            | Error::NotAllocated { .. }
-            | Error::Misaligned { .. }
-            | Error::OutOfRange { .. } => Status::InvalidArgument,
+        let status = match error.group() {
+            ErrorGroup::Setting | ErrorGroup::Argument => Status::InvalidArgument,
+            ErrorGroup::Module => Status::Translation,
+            ErrorGroup::Device | ErrorGroup::Unsupported => Status::Unsupported,
+            ErrorGroup::OutOfMemory => Status::OutOfMemory,
+            ErrorGroup::Kernel => Status::Kernel,
+            ErrorGroup::Timeout => Status::Timeout,
+            ErrorGroup::Lost => Status::DeviceLost,
             _ => Status::Other,
         };
         Self { status, message: error.to_string() }

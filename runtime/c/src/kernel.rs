@@ -57,10 +57,10 @@ pub unsafe extern "C" fn ptx2spv_find_variable(
         let found = module.module.variable(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
         // SAFETY: by the contract.
         if let Some(bytes) = unsafe { bytes.as_mut() } {
-            *bytes = found.1;
+            *bytes = found.size;
         }
         // SAFETY: by the contract.
-        unsafe { put(address, "address", || Ok(found.0)) }
+        unsafe { put(address, "address", || Ok(found.address)) }
     })
 }
 

@@ -174,8 +174,8 @@ impl Module {
     }
 
     fn read_variable<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let (_, size) = self.0.variable(name).ok_or_else(|| raise(runtime::Error::NoVariable(name.to_owned())))?;
-        let mut bytes = vec![0; size as usize];
+        let range = self.0.variable(name).ok_or_else(|| raise(runtime::Error::NoVariable(name.to_owned())))?;
+        let mut bytes = vec![0; range.size as usize];
         py.detach(|| self.0.read_variable(name, 0, &mut bytes)).map_err(raise)?;
         Ok(PyBytes::new(py, &bytes))
     }

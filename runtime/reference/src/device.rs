@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::compile::compile;
 use crate::config::{Config, Mode};
-use crate::finding::{Finding, Findings, Refusal, Site};
+use crate::finding::{Finding, Site};
 use crate::memory::device::{Memory, Pool};
 use crate::memory::strict::Strict;
 use crate::memory::{Fault, Words};
 use crate::module::Module;
+use crate::module::Refusal;
 use crate::requirements;
+use crate::run::Findings;
 use crate::run::{self, Knowledge, Launch, Log, Program};
 
 /// A reference device. All methods can be called from several threads; dispatches and host accesses take effect in the

@@ -1,16 +1,6 @@
-//! Reports of the reference device: refusals of modules that the target can't run, and findings of a run.
+//! Findings: what kernels did wrong, and where.
 
 use std::fmt;
-
-/// A module that is malformed or that the target can't run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{rule}: {message}")]
-pub struct Refusal {
-    /// The violated rule: a feature or limit by Vulkan's name, a VUID, or a section of the SPIR-V specification.
-    pub rule: String,
-    /// How the rule is violated.
-    pub message: String,
-}
 
 /// Undefined or forbidden behavior during a run.
 ///
@@ -126,14 +116,9 @@ pub enum FindingKind {
     Unreachable,
 }
 
-impl Refusal {
-    pub(crate) fn new(rule: &str, message: impl Into<String>) -> Self {
-        Self { rule: rule.into(), message: message.into() }
-    }
-}
-
 impl Finding {
-    pub(crate) fn new(kind: FindingKind, message: impl Into<String>, site: Site, other: Option<Site>) -> Self {
+    /// A finding that occurred once.
+    pub fn new(kind: FindingKind, message: impl Into<String>, site: Site, other: Option<Site>) -> Self {
         Self { kind, message: message.into(), site, other, repeated: 0 }
     }
 }
@@ -195,45 +180,5 @@ impl fmt::Display for Site {
             Some(origin) => write!(f, ", from {origin}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Findings that don't end a run, one for each instruction and kind, with a count.
-#[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Finding>);
-
-impl From<Finding> for Findings {
-    fn from(finding: Finding) -> Self {
-        Self(vec![finding])
-    }
-}
-
-impl Findings {
-    /// Adds a finding at the instruction that begins at `word`. If there is one already, counts it instead.
-    pub fn add(&mut self, kind: FindingKind, word: u32, make: impl FnOnce() -> Finding) {
-        let at = |site: &Site| site.instruction.as_ref().map(|instruction| instruction.word);
-        match self.0.iter_mut().find(|finding| finding.kind == kind && at(&finding.site) == Some(word)) {
-            Some(known) => known.repeated += 1,
-            None => self.0.push(make()),
-        }
-    }
-
-    /// Adds the findings of another run. Equal ones are counted together.
-    pub fn append(&mut self, other: Findings) {
-        for finding in other.0 {
-            let is_same = |known: &&mut Finding| {
-                (known.kind, &known.site.entry, &known.site.instruction)
-                    == (finding.kind, &finding.site.entry, &finding.site.instruction)
-            };
-            match self.0.iter_mut().find(is_same) {
-                Some(known) => known.repeated += finding.repeated + 1,
-                None => self.0.push(finding),
-            }
-        }
-    }
-
-    /// Takes the findings since the last call.
-    pub fn take(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.0)
     }
 }

@@ -9,6 +9,8 @@
 //! How a module runs: `module` reads the words, `requirements` refuses features that the target lacks, `compile`
 //! turns an entry point into `code`, and `run` runs the code with the operations of `arithmetic` on the memory of
 //! `memory`.
+//!
+//! Without the feature `interpreter`, the crate has only what findings are.
 
 // Callers get errors, not panics.
 #![cfg_attr(
@@ -17,18 +19,32 @@
 )]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "interpreter")]
 mod arithmetic;
+#[cfg(feature = "interpreter")]
 mod code;
+#[cfg(feature = "interpreter")]
 mod compile;
+#[cfg(feature = "interpreter")]
 mod config;
+#[cfg(feature = "interpreter")]
 mod device;
 mod finding;
+#[cfg(feature = "interpreter")]
 mod memory;
+#[cfg(feature = "interpreter")]
 mod module;
+#[cfg(feature = "interpreter")]
 mod requirements;
+#[cfg(feature = "interpreter")]
 mod run;
 
+#[cfg(feature = "interpreter")]
 pub use config::{Choice, Config, Mode, Plain, Seeded, Trace};
+#[cfg(feature = "interpreter")]
 pub use device::{Device, Dispatch, Pipeline, Shader};
-pub use finding::{Finding, FindingKind, Refusal, Site, SpirvInstruction};
+pub use finding::{Finding, FindingKind, Site, SpirvInstruction};
+#[cfg(feature = "interpreter")]
 pub use memory::device::Pool;
+#[cfg(feature = "interpreter")]
+pub use module::Refusal;

@@ -5,8 +5,7 @@
 use ptx2spv_target::{Feature, Target, Version};
 use rspirv::spirv::{AddressingModel, Capability, ExecutionMode, MemoryModel};
 
-use crate::finding::Refusal;
-use crate::module::{Mode, Module, rule};
+use crate::module::{Mode, Module, Refusal, rule};
 
 /// The requirement of a capability, an extension or a mode.
 enum Need {

@@ -296,7 +296,6 @@ fn parts(grid: [u32; 3], max: [u32; 3]) -> impl Iterator<Item = ([u32; 3], [u32;
     })
 }
 
-/// Workgroups of a grid.
 fn workgroups(entry: &Entry, grid: [u32; 3]) -> [u32; 3] {
     let [x, y, z] = entry.cluster.map_or([1; 3], |cluster| cluster.size);
     // `check::interface` refuses clusters without blocks.

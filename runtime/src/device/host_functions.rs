@@ -1,5 +1,6 @@
 //! Host functions in stream order. They run one after another on a thread of the device.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -50,7 +51,7 @@ struct Progress {
 impl HostFunctions {
     /// Runs a function after a point in the device's work, and returns the function's number.
     pub fn add(&self, backend: Arc<dyn Backend>, after: Point, function: HostFunction) -> Result<u64, Error> {
-        let ended = || Error::HostThread("it has ended".to_owned());
+        let ended = || Error::HostThread(io::Error::other("it has ended"));
         let mut queue = lock(&self.queue);
         if queue.jobs.is_none() {
             let (sender, receiver) = channel();
@@ -58,7 +59,7 @@ impl HostFunctions {
             thread::Builder::new()
                 .name("ptx2spv host functions".to_owned())
                 .spawn(move || run(&receiver, &progress))
-                .map_err(|error| Error::HostThread(error.to_string()))?;
+                .map_err(Error::HostThread)?;
             queue.jobs = Some(sender);
         }
         let jobs = queue.jobs.as_ref().ok_or_else(ended)?;

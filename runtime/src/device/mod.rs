@@ -53,7 +53,6 @@ struct Shared {
     wait_limit: TimeLimit,
     /// Locked by a launch that is submitted in parts.
     split: Mutex<()>,
-    /// The default stream.
     default: Arc<StreamState>,
     /// The progress of all streams that synchronize with the default stream.
     blocking: Progress,
@@ -477,7 +476,6 @@ impl Device {
         self.shared.backend.set_wait_limit(limit);
     }
 
-    /// The limit for waiting.
     pub(crate) fn wait_limit(&self) -> Duration {
         self.shared.wait_limit.get().unwrap_or(Duration::MAX)
     }

@@ -1,7 +1,13 @@
 //! The errors of this crate: what went wrong, on which device, and what the caller can do about it.
 
 use std::ffi::OsStr;
+use std::io;
 
+#[cfg(not(target_family = "wasm"))]
+use ash::vk;
+#[cfg(not(target_family = "wasm"))]
+use gpu_allocator::AllocationError;
+use ptx2spv_reference::Finding;
 use ptx2spv_translator::interface::SourceLocation;
 use ptx2spv_translator::names::{parameter, readable};
 use ptx2spv_translator::target::Version;
@@ -27,16 +33,14 @@ use crate::texel::format::FormatError;
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "messages say what the members without a comment are")]
 pub enum Error {
     /// The Vulkan library is missing or can't be used.
     #[error(
         "can't load Vulkan ({reason}): install the Vulkan loader (`libvulkan1` on Debian, `vulkan-loader` on Fedora, \
          `vulkan-icd-loader` on Arch, MoltenVK or the Vulkan SDK on macOS) and a driver for your device"
     )]
-    NoLoader {
-        /// The error of loading it.
-        reason: String,
-    },
+    NoLoader { reason: String },
     /// The Vulkan loader works, but knows no device.
     #[error(
         "no Vulkan device found ({reason}): install your graphics card's Vulkan driver, or `mesa-vulkan-drivers` to run \
@@ -49,7 +53,6 @@ pub enum Error {
     /// No device fits the selector.
     #[error("no device matches `{selector}`{}; there are: {available}", question(meant.as_deref()))]
     NoMatchingDevice {
-        /// The selector as written.
         selector: String,
         /// The selector that was probably meant.
         meant: Option<String>,
@@ -58,22 +61,10 @@ pub enum Error {
     },
     /// A file has no usable PTX, or several programs where one is expected.
     #[error("{name}: {error}")]
-    Binary {
-        /// The file.
-        name: String,
-        /// What is wrong.
-        error: ptx2spv_fatbin::Error,
-    },
+    Binary { name: String, error: ptx2spv_fatbin::Error },
     /// The value of an environment variable is invalid.
     #[error("the environment variable {name} is `{value}`: {reason}")]
-    Environment {
-        /// The variable.
-        name: &'static str,
-        /// Its value.
-        value: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Environment { name: &'static str, value: String, reason: String },
     /// The text is not a device selector.
     #[error(
         "`{0}` is not a device selector: use an index, a part of the name, or cpu, discrete, integrated, virtual, vulkan, reference"
@@ -97,58 +88,37 @@ pub enum Error {
     /// The device lacks something that every kernel needs.
     #[error("{device} can't run kernels: it lacks {} (a newer driver may have it)", missing.join(", "))]
     UnusableDevice {
-        /// The device's name.
         device: String,
         /// Vulkan names of what is missing.
         missing: Vec<&'static str>,
     },
     /// The module needs features that the device lacks.
     #[error("{device} lacks what the module needs: {}", feature_list(missing))]
-    MissingFeatures {
-        /// The device's name.
-        device: String,
-        /// The missing ones.
-        missing: Vec<Feature>,
-    },
+    MissingFeatures { device: String, missing: Vec<Feature> },
     /// The module's SPIR-V is newer than the device takes.
     #[error("{device} takes SPIR-V {}.{} at most, the module is SPIR-V {}.{}", available.0, available.1, needed.0, needed.1)]
-    SpirvVersion {
-        /// The device's name.
-        device: String,
-        /// The module's version.
-        needed: Version,
-        /// The device's newest.
-        available: Version,
-    },
+    SpirvVersion { device: String, needed: Version, available: Version },
     /// The module relies on behavior that the device doesn't have, so that its results there would be wrong.
     #[error(
         "the module was made for `{target}` and does not suit {device}: {}; translate it for `vulkan1.1-minimum`, which suits \
          all devices, or for a description of this one (`ptx2spv devices --device X --json`)", reasons.join(", ")
     )]
     MadeForOthers {
-        /// The device's name.
         device: String,
         /// The device that the module was made for.
         target: String,
-        /// The differences that matter.
         reasons: Vec<String>,
     },
     /// No variant of a bundle fits the device.
     #[error("no variant of the module fits {device}{}", variant_list(reasons))]
     NoVariant {
-        /// The device's name.
         device: String,
         /// Each variant's target, and why it doesn't fit.
         reasons: Vec<(String, String)>,
     },
-    /// A file can't be read, or isn't of the expected kind.
-    #[error("{path}: {reason}")]
-    File {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
+    /// A file can't be read, or isn't of the expected kind ([`io::ErrorKind::InvalidData`]).
+    #[error("{path}: {error}")]
+    File { path: String, error: io::Error },
     /// The PTX could not be translated.
     #[error("{0}")]
     Translation(Box<Diagnostics>),
@@ -157,25 +127,13 @@ pub enum Error {
     Interface(String),
     /// The module has no such kernel.
     #[error("no kernel `{name}`{}; the module has: {}", question(closest(name, available.iter().map(String::as_str))), available.join(", "))]
-    NoKernel {
-        /// The requested name.
-        name: String,
-        /// The module's kernels.
-        available: Vec<String>,
-    },
+    NoKernel { name: String, available: Vec<String> },
     /// The module has no such variable.
     #[error("no variable `{0}` in the module")]
     NoVariable(String),
     /// Too few or too many arguments.
     #[error("kernel `{}` takes {expected} arguments, not {given}", readable(kernel))]
-    ArgumentCount {
-        /// The kernel.
-        kernel: String,
-        /// How many parameters it has.
-        expected: usize,
-        /// How many arguments there were.
-        given: usize,
-    },
+    ArgumentCount { kernel: String, expected: usize, given: usize },
     /// An argument of the wrong size.
     #[error(
         "kernel `{}`, argument {index}: parameter `{}` has {expected} bytes, the argument {given}",
@@ -183,15 +141,11 @@ pub enum Error {
         parameter(kernel, param)
     )]
     ArgumentSize {
-        /// The kernel.
         kernel: String,
         /// Which argument, from 0.
         index: usize,
-        /// The parameter's name.
         param: String,
-        /// The parameter's size.
         expected: u32,
-        /// The argument's size.
         given: usize,
     },
     /// A float for a parameter of an integer type, or vice versa.
@@ -201,15 +155,11 @@ pub enum Error {
         parameter(kernel, param)
     )]
     ArgumentKind {
-        /// The kernel.
         kernel: String,
         /// Which argument, from 0.
         index: usize,
-        /// The parameter's name.
         param: String,
-        /// The parameter's PTX type.
         ty: String,
-        /// The kind of argument given.
         given: &'static str,
     },
     /// An address for a parameter of the wrong size.
@@ -219,13 +169,10 @@ pub enum Error {
         parameter(kernel, param)
     )]
     ArgumentPointer {
-        /// The kernel.
         kernel: String,
         /// Which argument, from 0.
         index: usize,
-        /// The parameter's name.
         param: String,
-        /// The parameter's size.
         size: u32,
     },
     /// A buffer, a stream or an event of another device.
@@ -233,28 +180,13 @@ pub enum Error {
     ForeignBuffer(String),
     /// A block size that the kernel or the device does not take.
     #[error("kernel `{}` can't be launched with a block of {}: {reason}", readable(kernel), dimensions(block))]
-    Block {
-        /// The kernel.
-        kernel: String,
-        /// The requested block size.
-        block: [u32; 3],
-        /// The violated limit.
-        reason: String,
-    },
+    Block { kernel: String, block: [u32; 3], reason: String },
     /// A grid size outside CUDA's limits, or one that clusters don't fill.
     #[error("kernel `{}` can't be launched with a grid of {}: {reason}", readable(kernel), dimensions(grid))]
-    Grid {
-        /// The kernel.
-        kernel: String,
-        /// The requested grid size.
-        grid: [u32; 3],
-        /// The violated limit.
-        reason: String,
-    },
+    Grid { kernel: String, grid: [u32; 3], reason: String },
     /// More shared memory than the device has.
     #[error("kernel `{}` needs {needed} bytes of shared memory{}, there are {available}", readable(kernel), own_bytes(*own))]
     SharedMemory {
-        /// The kernel.
         kernel: String,
         /// Static and dynamic bytes.
         needed: u64,
@@ -265,28 +197,13 @@ pub enum Error {
     },
     /// An address outside of all allocations, or one that is expected to be the start of an allocation but is not.
     #[error("nothing is allocated at address {address:#x}")]
-    NotAllocated {
-        /// The address.
-        address: u64,
-    },
+    NotAllocated { address: u64 },
     /// An address that is not sufficiently aligned.
     #[error("address {address:#x} is not a multiple of {alignment}")]
-    Misaligned {
-        /// The address.
-        address: u64,
-        /// The required alignment.
-        alignment: u64,
-    },
+    Misaligned { address: u64, alignment: u64 },
     /// A range outside of a buffer or variable.
     #[error("bytes {offset} to {offset}+{len} are outside of the {size} bytes there are")]
-    OutOfRange {
-        /// First byte.
-        offset: u64,
-        /// Number of bytes.
-        len: u64,
-        /// Size of the buffer or variable.
-        size: u64,
-    },
+    OutOfRange { offset: u64, len: u64, size: u64 },
     /// A pitch for which rows or slices overlap or exceed the address space, or elements are misaligned.
     #[error("a pitch of {pitch} bytes does not fit rows, slices or elements of {least} bytes")]
     Pitch {
@@ -306,16 +223,10 @@ pub enum Error {
     Overlap,
     /// A buffer's size is not a whole number of elements.
     #[error("{bytes} bytes are not a whole number of elements of {element} bytes")]
-    PartialElement {
-        /// Size of the buffer.
-        bytes: u64,
-        /// Size of one element.
-        element: usize,
-    },
+    PartialElement { bytes: u64, element: usize },
     /// A buffer larger than the device allows.
     #[error("a buffer of {requested} bytes is larger than the device's largest, {available} bytes")]
     BufferTooLarge {
-        /// The requested size.
         requested: u64,
         /// `maxBufferSize`.
         available: u64,
@@ -326,11 +237,9 @@ pub enum Error {
     /// Host memory that can't be registered with the device.
     #[error("{device} can't be given the host's memory at {host:#x}: {reason}")]
     NotRegistered {
-        /// The device's name.
         device: String,
         /// The host's address of the first byte.
         host: u64,
-        /// Why not.
         reason: String,
     },
     /// Memory that 32-bit pointers can't reach.
@@ -340,12 +249,7 @@ pub enum Error {
     TooFar(String),
     /// The device has no memory with one address for host and device.
     #[error("{device} has no memory with the same address for host and device: {reason}")]
-    NoManagedMemory {
-        /// The device's name.
-        device: String,
-        /// Why not.
-        reason: &'static str,
-    },
+    NoManagedMemory { device: String, reason: &'static str },
     /// The device can't measure times.
     #[error("{0} has no timestamps on its compute queue")]
     NoTimestamps(String),
@@ -354,7 +258,7 @@ pub enum Error {
     NoTime,
     /// The thread for host functions can't be started, or has ended.
     #[error("no thread for host functions: {0}")]
-    HostThread(String),
+    HostThread(io::Error),
     /// The device stopped responding. Everything on it is lost; it has to be opened again.
     #[error("the device was lost: {}", report.as_deref().unwrap_or(WHY_LOST))]
     DeviceLost {
@@ -368,10 +272,7 @@ pub enum Error {
     #[error(
         "a kernel accessed memory at {address:#x}, where there is none: the devices on the CPU are lost to this process"
     )]
-    SegmentationFault {
-        /// The address.
-        address: u64,
-    },
+    SegmentationFault { address: u64 },
     /// A limit for waiting was exceeded: that of [`Device::set_wait_limit`](crate::Device::set_wait_limit),
     /// [`Stream::synchronize_for`](crate::Stream::synchronize_for) or
     /// [`Event::synchronize_for`](crate::Event::synchronize_for). The work continues, and can be waited for again.
@@ -397,67 +298,111 @@ pub enum Error {
     /// A kernel requested a copy or a fill that can't be done. The rest of its requests are not carried out; the device
     /// keeps working.
     #[error("kernel `{}` asked for {what} that can't be done: {reason}", readable(kernel))]
-    Asked {
-        /// The kernel.
-        kernel: String,
-        /// The kind of request.
-        what: &'static str,
-        /// Why it can't be done.
-        reason: Box<Error>,
-    },
+    Asked { kernel: String, what: &'static str, reason: Box<Error> },
     /// The records of a kernel's launches and other requests are invalid: a kernel has overwritten them. None of the
     /// requests are carried out; the device keeps working.
     #[error("the launch records of kernel `{}` were overwritten: {reason}", readable(kernel))]
     Overwritten {
         /// The kernel that asked.
         kernel: String,
-        /// Why the records are invalid.
         reason: String,
     },
     /// The reference device, or a kernel that checks its accesses ([`LoadOptions::check_accesses`](crate::LoadOptions::check_accesses)),
     /// found something in kernels that they can't go on after: what they and those after them wrote is incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
-    #[cfg(feature = "reference")]
     #[error("{}", fault_list(findings))]
     Fault {
         /// The findings that stopped kernels, in the order of the launches; at least one.
-        findings: Vec<ptx2spv_reference::Finding>,
+        findings: Vec<Finding>,
     },
     /// The reference device can't run the module: it is malformed, or uses what the target lacks.
     #[error("{device} refuses the module: {rule}: {message}")]
     Refused {
-        /// The device's name.
         device: String,
         /// The violated rule: a feature or limit by Vulkan's name, a VUID, or a section of the SPIR-V specification.
         rule: String,
-        /// How it is violated.
         message: String,
     },
     /// A Vulkan call failed with an error that has no variant of its own.
+    #[cfg(not(target_family = "wasm"))]
     #[error("{call} failed: {result}")]
-    Vulkan {
-        /// The Vulkan command.
-        call: &'static str,
-        /// What it returned, in Vulkan's words.
-        result: String,
-    },
+    Vulkan { call: &'static str, result: vk::Result },
     /// The memory allocator failed with an error that has no variant of its own.
+    #[cfg(not(target_family = "wasm"))]
     #[error("allocating device memory failed: {0}")]
-    Allocator(String),
+    Allocator(AllocationError),
 }
 
 /// Possible causes of a lost device.
 const WHY_LOST: &str = "a kernel ran too long, accessed memory that is not there, or the driver failed";
 
+/// Groups of errors, for callers that treat many of them alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorGroup {
+    /// There is no such device, or none that can be used.
+    Device,
+    /// The text of a setting is wrong: a selector, an option, an environment variable.
+    Setting,
+    /// A module can't be read or translated.
+    Module,
+    /// The device lacks what a module or a call needs.
+    Unsupported,
+    /// An argument of a call is wrong: a name, a launch's sizes or arguments, an address, a range.
+    Argument,
+    /// The device or the host is out of memory.
+    OutOfMemory,
+    /// Kernels were stopped, or their requests could not be carried out. The device keeps working.
+    Kernel,
+    /// The limit for waiting has passed. The work continues.
+    Timeout,
+    /// The device is lost: every later call on it fails.
+    Lost,
+    /// The operating system or the driver refused something.
+    System,
+}
+
 impl Error {
+    /// The group that the error belongs to.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device, ErrorGroup, Source};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// assert_eq!(device.load(&Source::new("a.ptx", "?")).unwrap_err().group(), ErrorGroup::Module);
+    /// ```
+    pub fn group(&self) -> ErrorGroup {
+        use ErrorGroup::*;
+        match self {
+            Self::NoLoader { .. } | Self::NoDevice { .. } | Self::NoMatchingDevice { .. } => Device,
+            Self::NoReference | Self::NoValidation(_) | Self::UnusableDevice { .. } => Device,
+            Self::BadSelector(_) | Self::BadReferenceOptions(_) | Self::BadRestrictions(_) => Setting,
+            Self::Environment { .. } | Self::Target(_) => Setting,
+            Self::Binary { .. } | Self::File { .. } | Self::Translation(_) | Self::Interface(_) => Module,
+            Self::MissingFeatures { .. } | Self::SpirvVersion { .. } | Self::MadeForOthers { .. } => Unsupported,
+            Self::NoVariant { .. } | Self::Refused { .. } | Self::NoTimestamps(_) => Unsupported,
+            Self::NoManagedMemory { .. } | Self::NotRegistered { .. } => Unsupported,
+            Self::NoKernel { .. } | Self::NoVariable(_) | Self::ArgumentCount { .. } => Argument,
+            Self::ArgumentSize { .. } | Self::ArgumentKind { .. } | Self::ArgumentPointer { .. } => Argument,
+            Self::ForeignBuffer(_) | Self::Block { .. } | Self::Grid { .. } | Self::SharedMemory { .. } => Argument,
+            Self::NotAllocated { .. } | Self::Misaligned { .. } | Self::OutOfRange { .. } => Argument,
+            Self::Pitch { .. } | Self::Texture(_) | Self::Graph(_) | Self::Overlap => Argument,
+            Self::PartialElement { .. } | Self::TooFar(_) | Self::NoTime => Argument,
+            Self::BufferTooLarge { .. } | Self::OutOfMemory(_) => OutOfMemory,
+            #[cfg(not(target_family = "wasm"))]
+            Self::Allocator(_) => OutOfMemory,
+            Self::Aborted { .. } | Self::Asked { .. } | Self::Overwritten { .. } | Self::Fault { .. } => Kernel,
+            Self::Timeout => Timeout,
+            Self::DeviceLost { .. } | Self::SegmentationFault { .. } => Lost,
+            Self::Forked | Self::HostThread(_) => System,
+            #[cfg(not(target_family = "wasm"))]
+            Self::Vulkan { .. } => System,
+        }
+    }
+
     /// Whether the error concerns kernels that were stopped, or whose requests could not be carried out. The device
     /// keeps working after such errors.
     pub fn is_of_stopped_kernels(&self) -> bool {
-        match self {
-            Self::Aborted { .. } | Self::Asked { .. } | Self::Overwritten { .. } => true,
-            #[cfg(feature = "reference")]
-            Self::Fault { .. } => true,
-            _ => false,
-        }
+        self.group() == ErrorGroup::Kernel
     }
 
     /// For `map_err`: says that the error comes from the value of an environment variable.
@@ -489,11 +434,8 @@ fn variant_list(reasons: &[(String, String)]) -> String {
     reasons.iter().map(|(target, reason)| format!("\n  {target}: {reason}")).collect()
 }
 
-#[cfg(feature = "reference")]
-fn fault_list(findings: &[ptx2spv_reference::Finding]) -> String {
-    let line = |finding: &ptx2spv_reference::Finding| {
-        readable(&format!("kernel `{}` was stopped: {finding}", finding.site.entry))
-    };
+fn fault_list(findings: &[Finding]) -> String {
+    let line = |finding: &Finding| readable(&format!("kernel `{}` was stopped: {finding}", finding.site.entry));
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

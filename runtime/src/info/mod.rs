@@ -111,8 +111,7 @@ pub(crate) struct OwnFeatures {
 /// A bug of a driver that is worked around.
 ///
 /// ```
-/// let (devices, _) = ptx2spv_runtime::devices(&Default::default());
-/// for device in &devices {
+/// for device in ptx2spv_runtime::devices(&Default::default()).devices {
 ///     for bug in &device.bugs {
 ///         println!("{}: {} ({})", device.name, bug.description, bug.drivers);
 ///     }

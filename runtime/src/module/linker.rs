@@ -68,7 +68,7 @@ impl Linker {
     /// [`Error::File`], and those of [`Linker::add_bytes`].
     pub fn add_file(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
         let name = path.as_ref().display().to_string();
-        let bytes = fs::read(&path).map_err(|error| Error::File { path: name.clone(), reason: error.to_string() })?;
+        let bytes = fs::read(&path).map_err(|error| Error::File { path: name.clone(), error })?;
         self.add_bytes(&name, &bytes)
     }
 

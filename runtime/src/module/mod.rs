@@ -15,6 +15,7 @@ use std::sync::Arc;
 use ptx2spv_translator::interface::{Counters, Declaration};
 use ptx2spv_translator::{Interface, Program, Source, Topic, Translation};
 
+use crate::backend::range::MemoryRange;
 use crate::cache::translations::Description;
 use crate::device::Device;
 use crate::error::Error;
@@ -213,9 +214,9 @@ impl Module {
         &self.shared.names
     }
 
-    /// Device address and size in bytes of a `.global` or `.const` variable.
-    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
-        self.shared.variables.find(name).map(|(variable, address)| (address, variable.size))
+    /// The memory of a `.global` or `.const` variable.
+    pub fn variable(&self, name: &str) -> Option<MemoryRange> {
+        self.shared.variables.find(name).map(|(variable, address)| MemoryRange { address, size: variable.size })
     }
 
     /// Names of the variables in the order of their addresses.

@@ -2,6 +2,7 @@
 //! are checked first.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use ptx2spv_fatbin::{self as fatbin, Binary, Choice};
@@ -159,11 +160,11 @@ fn words(bytes: &[u8]) -> Option<Vec<u32>> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| wrong(path, error))
+    fs::read(path).map_err(|error| Error::File { path: path.display().to_string(), error })
 }
 
-fn wrong(path: &Path, reason: impl std::fmt::Display) -> Error {
-    Error::File { path: path.display().to_string(), reason: reason.to_string() }
+fn wrong(path: &Path, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::File { path: path.display().to_string(), error: io::Error::new(io::ErrorKind::InvalidData, reason) }
 }
 
 #[cfg(test)]

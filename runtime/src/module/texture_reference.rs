@@ -174,7 +174,6 @@ impl Reference {
     }
 }
 
-/// The initial bytes of a record.
 fn initial(layout: &Variables, offset: u64) -> [u8; RECORD_BYTES as usize] {
     let mut record = [0; RECORD_BYTES as usize];
     for run in &layout.image {

@@ -26,7 +26,6 @@ pub(crate) struct KernelVersions {
     pub cooperative: bool,
 }
 
-/// The key of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum VersionKey {
     /// Translated here: the number of threads of a block, and whether shared memory lies in device memory.

@@ -104,33 +104,48 @@ fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device,
 }
 
 /// The devices of this machine: Vulkan's in the loader's order, including those that can't run kernels, then the
-/// reference device. The second value is the reason if there are no Vulkan devices.
+/// reference device.
 ///
 /// ```
 /// use ptx2spv_runtime::{DeviceKind, InstanceOptions, devices};
 ///
-/// let (devices, _) = devices(&InstanceOptions::default());
-/// assert_eq!(devices.last().map(|device| device.kind), Some(DeviceKind::Reference));
+/// let found = devices(&InstanceOptions::default());
+/// assert_eq!(found.devices.last().map(|device| device.kind), Some(DeviceKind::Reference));
 /// ```
-pub fn devices(options: &InstanceOptions) -> (Vec<DeviceInfo>, Option<Error>) {
-    let (mut list, reason) = match Instance::new(options).and_then(|instance| instance.devices()) {
+pub fn devices(options: &InstanceOptions) -> FoundDevices {
+    let (mut devices, no_vulkan) = match Instance::new(options).and_then(|instance| instance.devices()) {
         Ok(list) => (list, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
-    list.extend(reference::describe(None));
-    (list, reason)
+    devices.extend(reference::describe(None));
+    FoundDevices { devices, no_vulkan }
 }
 
-/// Returns the device that [`Device::open_with`] would open, without opening it. The second value is the reason if the
-/// reference device replaces a Vulkan device.
+/// Devices of this machine.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FoundDevices {
+    /// The devices.
+    pub devices: Vec<DeviceInfo>,
+    /// Why there is no Vulkan device among them, and the reference device stands alone.
+    pub no_vulkan: Option<Error>,
+}
+
+impl From<DeviceInfo> for FoundDevices {
+    fn from(device: DeviceInfo) -> Self {
+        Self { devices: vec![device], no_vulkan: None }
+    }
+}
+
+/// Returns the device that [`Device::open_with`] would open, without opening it. It is the only one of the list.
 ///
 /// # Errors
 /// Those of [`Device::open_with`].
-pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<(DeviceInfo, Option<Error>), Error> {
+pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<FoundDevices, Error> {
     let asked = selector;
     let selector = asked.resolve()?;
     if let DeviceSelector::Reference(options) = &selector {
-        return Ok((reference::describe(Some(options))?, None));
+        return Ok(reference::describe(Some(options))?.into());
     }
     let best = selector == DeviceSelector::Best;
     let listed = Instance::new(options).and_then(|instance| instance.devices());
@@ -142,9 +157,9 @@ pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Resu
         Ok(found.clone())
     });
     match found {
-        Ok(found) => Ok((found, None)),
+        Ok(found) => Ok(found.into()),
         Err(reason) if best && is_absence(&reason) => match reference::describe(None) {
-            Ok(info) => Ok((info, Some(reason))),
+            Ok(info) => Ok(FoundDevices { no_vulkan: Some(reason), ..info.into() }),
             Err(_) => Err(reason),
         },
         Err(error) => Err(asked.blame(error)),

@@ -15,26 +15,17 @@ use crate::texel::shape::ArrayShape;
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "messages say what the members without a comment are")]
 pub enum TextureError {
     /// An invalid element format.
     #[error(transparent)]
     Format(#[from] FormatError),
     /// A size of zero, or beyond CUDA's limits.
     #[error("{what} must be 1 to {most}, not {given}, in {shape:?}")]
-    ArraySize {
-        /// The array's shape.
-        shape: ArrayShape,
-        /// The name of the size.
-        what: &'static str,
-        /// The requested size.
-        given: u64,
-        /// The maximum.
-        most: u64,
-    },
+    ArraySize { shape: ArrayShape, what: &'static str, given: u64, most: u64 },
     /// An invalid number of levels.
     #[error("an array of this size has 1 to {most} levels, not {given}")]
     Levels {
-        /// The requested number.
         given: u32,
         /// The maximum: down to a level with one element.
         most: u32,
@@ -44,60 +35,34 @@ pub enum TextureError {
     Gather,
     /// A level that doesn't exist.
     #[error("there is no level {level}: the array has {levels}")]
-    NoLevel {
-        /// The requested level.
-        level: u32,
-        /// The number of levels.
-        levels: u32,
-    },
+    NoLevel { level: u32, levels: u32 },
     /// A part that exceeds the array.
     #[error("the part of {extent:?} elements at {origin:?} is not inside of the array of {size:?}")]
     OutsideArray {
         /// The part's first element in x, y and z. The third dimension counts layers if there are layers.
         origin: [u64; 3],
-        /// The part's size.
         extent: [u64; 3],
-        /// The array's size.
         size: [u64; 3],
     },
     /// A number of bytes that differs from the elements' size.
     #[error("{given} bytes are not the {expected} bytes of the elements")]
-    ElementBytes {
-        /// Bytes of the elements.
-        expected: u64,
-        /// The given number of bytes.
-        given: u64,
-    },
+    ElementBytes { expected: u64, given: u64 },
     /// Linear memory with too many elements, or none.
     #[error("a texture on linear memory has 1 to {most} elements, not {given}")]
-    LinearSize {
-        /// The requested number.
-        given: u64,
-        /// The maximum.
-        most: u64,
-    },
+    LinearSize { given: u64, most: u64 },
     /// Pitched memory with an invalid size.
     #[error("the {what} of a texture on pitched memory must be 1 to {most}, not {given}")]
-    PitchedSize {
-        /// The name of the size.
-        what: &'static str,
-        /// The requested size.
-        given: u64,
-        /// The maximum.
-        most: u64,
-    },
+    PitchedSize { what: &'static str, given: u64, most: u64 },
     /// An invalid pitch.
     #[error(
         "a pitch of {pitch} bytes is invalid: it must be a multiple of {multiple}, from a row of {row} bytes to {most} bytes"
     )]
     Pitch {
-        /// The pitch.
         pitch: u64,
         /// The required alignment.
         multiple: u64,
         /// Bytes of a row.
         row: u64,
-        /// The maximum.
         most: u64,
     },
     /// Linear filtering of elements that are read as integers.
@@ -114,53 +79,28 @@ pub enum TextureError {
     NotForSurfaces,
     /// A variable that is not a reference.
     #[error("`{name}` is a variable of type {ty}, not a texture, surface or sampler reference")]
-    NoReference {
-        /// The variable.
-        name: String,
-        /// The type of its elements.
-        ty: String,
-    },
+    NoReference { name: String, ty: String },
     /// A reference of the wrong kind.
     #[error("`{name}` is a {}, not a {}", found.name(), expected.name())]
-    ReferenceKind {
-        /// The reference.
-        name: String,
-        /// The reference's kind.
-        found: ReferenceKind,
-        /// The expected kind.
-        expected: ReferenceKind,
-    },
+    ReferenceKind { name: String, found: ReferenceKind, expected: ReferenceKind },
     /// A view of memory that is not an array.
     #[error("only arrays can have views")]
     ViewOfMemory,
     /// A view whose elements differ in size.
     #[error("a view's elements have as many bytes as the array's: {view:?} does not suit {array:?}")]
-    ViewFormat {
-        /// The view's format.
-        view: TexelFormat,
-        /// The array's.
-        array: TexelFormat,
-    },
+    ViewFormat { view: TexelFormat, array: TexelFormat },
     /// A view of levels or layers that don't exist.
     #[error("a view of {what} {first} to {last} of an array that has {count}")]
     ViewRange {
         /// Levels or layers.
         what: &'static str,
-        /// The first.
         first: u32,
-        /// The last.
         last: u32,
-        /// The number of levels or layers.
         count: u32,
     },
     /// A view of a part of a cube.
     #[error("a view of layers {first} to {last} doesn't consist of whole cubes")]
-    ViewOfPartOfCube {
-        /// The first layer.
-        first: u32,
-        /// The last one.
-        last: u32,
-    },
+    ViewOfPartOfCube { first: u32, last: u32 },
 }
 
 #[cfg(test)]

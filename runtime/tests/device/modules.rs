@@ -13,9 +13,8 @@ fn variables_with_addresses_in_them() {
     for context in Context::several() {
         let module = context.basics();
         assert_eq!(module.variable_names(), ["pointer", "array", "value", "high"]);
-        let (pointer, _) = module.variable("pointer").unwrap();
-        let (value, size) = module.variable("value").unwrap();
-        assert_eq!((value - pointer, size), (200_008, 4));
+        let (pointer, value) = (module.variable("pointer").unwrap(), module.variable("value").unwrap());
+        assert_eq!((value.address - pointer.address, value.size), (200_008, 4));
         assert_eq!(module.variable("nothing"), None);
 
         let read = |name: &str, len| {
@@ -23,8 +22,8 @@ fn variables_with_addresses_in_them() {
             module.read_variable(name, 0, &mut bytes).unwrap();
             bytes
         };
-        assert_eq!(read("pointer", 8), value.to_le_bytes());
-        assert_eq!(read("high", 1), [value.to_le_bytes()[1]]);
+        assert_eq!(read("pointer", 8), value.address.to_le_bytes());
+        assert_eq!(read("high", 1), [value.address.to_le_bytes()[1]]);
         assert_eq!(read("array", 200_000), vec![0; 200_000]);
 
         // The kernel follows the pointer.

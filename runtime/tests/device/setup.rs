@@ -171,9 +171,9 @@ fn missing_driver() {
         assert_eq!(device.info().kind, DeviceKind::Reference);
         assert!(matches!(device.fallback(), Some(Error::NoDevice { .. })));
         assert!(matches!(Device::open(&DeviceSelector::Vulkan), Err(Error::NoDevice { .. })));
-        let (devices, reason) = devices(&InstanceOptions::default());
-        assert_eq!(devices.len(), 1);
-        assert!(matches!(reason, Some(Error::NoDevice { .. })));
+        let found = devices(&InstanceOptions::default());
+        assert_eq!(found.devices.len(), 1);
+        assert!(matches!(found.no_vulkan, Some(Error::NoDevice { .. })));
     }
 }
 

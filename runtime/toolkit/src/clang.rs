@@ -58,6 +58,7 @@ fn release(text: &str) -> Option<u32> {
 /// Why nothing was compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "messages say what the members are")]
 pub enum Error {
     /// There is no clang, or only one that is too old.
     #[error(
@@ -66,36 +67,16 @@ pub enum Error {
     NoClang,
     /// A program can't be run.
     #[error("{}: {error}", program.display())]
-    Run {
-        /// The program.
-        program: PathBuf,
-        /// The reason.
-        error: std::io::Error,
-    },
+    Run { program: PathBuf, error: std::io::Error },
     /// A program failed, and has said why.
     #[error("{} failed:\n{output}", program.display())]
-    Failed {
-        /// The program.
-        program: PathBuf,
-        /// What it wrote.
-        output: String,
-    },
+    Failed { program: PathBuf, output: String },
     /// A file can't be read or written.
     #[error("{}: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// nvcc has no such option, or it can't be honoured.
     #[error("{option}: {reason}")]
-    Option {
-        /// The option as it was written.
-        option: String,
-        /// Why.
-        reason: String,
-    },
+    Option { option: String, reason: String },
     /// The arguments don't go together.
     #[error("{0}")]
     Usage(String),

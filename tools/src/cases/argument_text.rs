@@ -55,7 +55,6 @@ pub fn bind(text: &str, textures: &mut Textures) -> Result<()> {
     Ok(())
 }
 
-/// Parses a named argument.
 fn parse(text: &str, name: &str, textures: &mut Textures) -> Result<Argument> {
     parse_unnamed(text, name, textures).with_context(|| match Path::new(text).is_file() {
         true => format!("argument `{text}`: to link another module, write `--link {text}`"),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ptx2spv_runtime::{
-    Arg, Buffer, Config, Device, DeviceSelector, Error, Finding, InstanceOptions, Kernel, LaunchConfig, LoadOptions,
-    Module, ReferenceDevice,
+    Arg, Buffer, Config, Device, DeviceSelector, Error, ErrorGroup, Finding, InstanceOptions, Kernel, LaunchConfig,
+    LoadOptions, Module, ReferenceDevice,
 };
 use ptx2spv_translator::interface::ServiceSizes;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Math};
@@ -314,23 +314,11 @@ fn failure(error: Error) -> Failure {
         }
         Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
         Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
-        Error::MissingFeatures { .. }
-        | Error::SpirvVersion { .. }
-        | Error::MadeForOthers { .. }
-        | Error::NoKernel { .. }
-        | Error::NoVariable(_)
-        | Error::ArgumentCount { .. }
-        | Error::ArgumentSize { .. }
-        | Error::ArgumentPointer { .. }
-        | Error::TooFar(_)
-        | Error::Block { .. }
-        | Error::Grid { .. }
-        | Error::OutOfRange { .. }
-        | Error::Texture(_)
-        | Error::Misaligned { .. }
-        | Error::Refused { .. } => Failure::Refused(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
-        error => Failure::Broken(error.to_string()),
+        error => match error.group() {
+            ErrorGroup::Unsupported | ErrorGroup::Argument => Failure::Refused(error.to_string()),
+            _ => Failure::Broken(error.to_string()),
+        },
     }
 }
 

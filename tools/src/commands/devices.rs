@@ -7,7 +7,7 @@ use clap::Args;
 use ptx2spv::cli::{self, Status};
 use ptx2spv::progress::Progress;
 use ptx2spv::table;
-use ptx2spv_runtime::{DeviceInfo, DeviceSelector, InstanceOptions, devices, find_device};
+use ptx2spv_runtime::{DeviceInfo, DeviceSelector, FoundDevices, InstanceOptions, devices, find_device};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Preset, Version};
 
@@ -46,11 +46,11 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let options = InstanceOptions::default();
     // On their first use, devices are tested.
     let found = Progress::during("asking and testing devices", || match &arguments.device {
-        Some(selector) => find_device(selector, &options).map(|(device, reason)| (vec![device], reason)),
+        Some(selector) => find_device(selector, &options),
         None => Ok(devices(&options)),
     });
-    let (list, reason) = found?;
-    if let Some(reason) = reason {
+    let FoundDevices { devices: list, no_vulkan, .. } = found?;
+    if let Some(reason) = no_vulkan {
         cli::warn(format_args!("warning: {reason}"));
     }
     if let (Some(name), [device]) = (&arguments.against, &list[..]) {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 
 use ptx2spv_fatbin::Error as Wrong;
-use ptx2spv_runtime::{Error, FindingKind, FormatError, TextureError};
+use ptx2spv_runtime::{Error, ErrorGroup, FindingKind, FormatError, TextureError};
 
 /// A `CUresult` for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,12 +201,9 @@ impl From<FormatError> for Code {
 impl From<Error> for Code {
     fn from(error: Error) -> Self {
         let code = match &error {
-            Error::NoLoader { .. }
-            | Error::NoDevice { .. }
-            | Error::NoMatchingDevice { .. }
-            | Error::UnusableDevice { .. } => NO_DEVICE,
-            Error::Environment { .. } | Error::NoReference | Error::NoValidation(_) => NO_DEVICE,
-            Error::OutOfMemory(_) | Error::BufferTooLarge { .. } | Error::Allocator(_) => OUT_OF_MEMORY,
+            Error::Environment { .. } => NO_DEVICE,
+            _ if error.group() == ErrorGroup::Device => NO_DEVICE,
+            _ if error.group() == ErrorGroup::OutOfMemory => OUT_OF_MEMORY,
             Error::Translation(_) | Error::Refused { .. } => INVALID_PTX,
             Error::Binary { error: Wrong::MachineCode | Wrong::NoPtx { .. }, .. } => NO_BINARY_FOR_GPU,
             Error::Binary { .. } => INVALID_IMAGE,
@@ -230,24 +227,11 @@ impl From<Error> for Code {
                 Some(FindingKind::StepBudget | FindingKind::Deadlock) => LAUNCH_TIMEOUT,
                 _ => LAUNCH_FAILED,
             },
-            Error::ArgumentCount { .. }
-            | Error::ArgumentSize { .. }
-            | Error::ArgumentKind { .. }
-            | Error::ArgumentPointer { .. }
-            | Error::TooFar(_)
-            | Error::Block { .. }
-            | Error::Grid { .. }
-            | Error::SharedMemory { .. }
-            | Error::NotAllocated { .. }
-            | Error::Misaligned { .. }
-            | Error::OutOfRange { .. }
-            | Error::Overlap
-            | Error::Pitch { .. }
-            | Error::PartialElement { .. } => INVALID_VALUE,
             Error::Texture(TextureError::Format(FormatError::Named(_) | FormatError::Unknown { .. })) => NOT_SUPPORTED,
-            Error::Texture(_) => INVALID_VALUE,
             Error::ForeignBuffer(_) => INVALID_CONTEXT,
             Error::HostThread(_) => OPERATING_SYSTEM,
+            Error::Graph(_) => UNKNOWN,
+            _ if error.group() == ErrorGroup::Argument => INVALID_VALUE,
             _ => UNKNOWN,
         };
         code.because(error)

@@ -128,7 +128,6 @@ pub(crate) fn attribute(attribute: c_uint, device: c_int) -> Result<c_int, Code>
     attribute_value(&device, attribute).ok_or(INVALID_VALUE)
 }
 
-/// The value of an attribute.
 pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_int> {
     device.cuda_attribute(attribute)
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_uint};
 
+use ptx2spv_runtime::MemoryRange;
+
 use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, layouts};
 use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::types::{Extent, Pitched, Position};
@@ -234,7 +236,6 @@ fn place(array: ArrayHandle, x: usize, y: usize) -> Part3D {
     Part3D { x, y, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) }
 }
 
-/// Bytes of a row of the array.
 fn row_bytes(array: ArrayHandle) -> Result<usize, Code> {
     let width = array.get()?.array.size()[0] as usize;
     width.checked_mul(element(array)?).ok_or(INVALID_VALUE)
@@ -363,16 +364,16 @@ pub(crate) fn rows_of_arrays(
 // Device variables of programs, found by their host shadows.
 
 pub(crate) fn symbol_address(symbol: Memory) -> Result<u64, Code> {
-    Ok(registry::variable(symbol)?.0)
+    Ok(registry::variable(symbol)?.address)
 }
 
 pub(crate) fn symbol_size(symbol: Memory) -> Result<usize, Code> {
-    Ok(registry::variable(symbol)?.1 as usize)
+    Ok(registry::variable(symbol)?.size as usize)
 }
 
 /// The address of `bytes` bytes of a variable.
 fn symbol_part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Code> {
-    let (address, size) = registry::variable(symbol)?;
+    let MemoryRange { address, size } = registry::variable(symbol)?;
     let end = (offset as u64).checked_add(bytes as u64).ok_or(INVALID_VALUE)?;
     if end > size {
         return Err(INVALID_VALUE.because("a range past the end of the variable"));

@@ -78,7 +78,6 @@ fn own(code: Code) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
     OWN.binary_search_by_key(&code.0, |row| row.0).ok().and_then(|index| OWN.get(index))
 }
 
-/// The name of a code.
 pub(crate) fn name_of(code: Code) -> Option<&'static CStr> {
     own(code).map(|row| row.1).or_else(|| code.runtime_name())
 }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use ptx2spv_runtime::MemoryRange;
+
 use crate::abi::{Code, Handle, Memory, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, Text, code, lock, trace};
 use crate::context::{self, Context, state};
 use crate::cudart::call;
@@ -29,7 +31,6 @@ struct Symbol {
     name: String,
 }
 
-/// A variable.
 struct Variable {
     symbol: Symbol,
     size: u64,
@@ -150,8 +151,7 @@ impl Binary {
         let options = jit::Options::default();
         let loaded = Loaded::new(Some(context.clone()), &context.device, &source, &options, !managed.is_empty())?;
         for (name, pointer) in managed.iter() {
-            let (address, _) = loaded.variable(name)?;
-            pointer.as_out().set(address)?;
+            pointer.as_out().set(loaded.variable(name)?.address)?;
         }
         Ok(Arc::new(loaded))
     }
@@ -189,15 +189,15 @@ pub(crate) fn host_of(kernel: FunctionHandle) -> Result<Memory, Code> {
     Ok(Memory::from_address(host.unwrap_or(kernel.value() as u64)))
 }
 
-/// The address and size of the variable with this host shadow.
-pub(crate) fn variable(host: Memory) -> Result<(u64, u64), Code> {
+/// The memory of the variable with this host shadow.
+pub(crate) fn variable(host: Memory) -> Result<MemoryRange, Code> {
     let variable = lock(&REGISTRY).variables.get(&host.address()).cloned();
     let variable = variable.ok_or_else(|| INVALID_SYMBOL.because("not registered"))?;
     let Symbol { binary, name } = &variable.symbol;
-    let (address, size) = binary.module()?.variable(name).map_err(|_| INVALID_SYMBOL)?;
+    let MemoryRange { address, size } = binary.module()?.variable(name).map_err(|_| INVALID_SYMBOL)?;
     // An array that is defined in another module has no size in this module's PTX.
     if size == 0 || size == variable.size {
-        Ok((address, variable.size))
+        Ok(MemoryRange { address, size: variable.size })
     } else {
         Err(NOT_SUPPORTED.because(format!("{name} has {size} bytes on the device, and {} on the host", variable.size)))
     }

@@ -16,7 +16,6 @@ use crate::context::state;
 use crate::context::user_object::{References, UserObjectHandle};
 use crate::graph::command::SharedCommand;
 
-/// A graph.
 pub(crate) struct Graph {
     pub nodes: Mutex<Vec<NodeHandle>>,
     pub objects: Mutex<References>,

@@ -11,7 +11,6 @@ use crate::memory;
 use crate::memory::graph_memory::{Allocate, Free};
 use crate::stream::{self, StreamHandle};
 
-/// A pool.
 pub(crate) struct Pool {
     pool: MemoryPool,
     /// The reuse policies. They are hints: stored, but without effect.

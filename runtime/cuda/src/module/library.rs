@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use ptx2spv_translator::Source;
 
+use ptx2spv_runtime::MemoryRange;
+
 use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NOT_FOUND, Out, Text, objects, size_t};
 use crate::context::state;
 use crate::module::function::{self, FunctionHandle};
@@ -79,8 +81,8 @@ pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle, Code> {
 /// The address and size of a variable.
 pub(crate) fn global(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
     crate::context::current()?;
-    let (start, size) = library.get()?.loaded.variable(&name.get()?)?;
-    Ok((start, size_t(size)))
+    let MemoryRange { address, size } = library.get()?.loaded.variable(&name.get()?)?;
+    Ok((address, size_t(size)))
 }
 
 /// A managed variable.
@@ -88,7 +90,6 @@ pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize)
     if library.get()?.loaded.has_managed { global(library, name) } else { Err(NOT_FOUND) }
 }
 
-/// The library of a kernel.
 pub(crate) fn of_kernel(library: Out<LibraryHandle>, kernel: FunctionHandle) -> Result<(), Code> {
     let library = library.needed()?;
     state::device()?;

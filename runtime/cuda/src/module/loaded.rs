@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ptx2spv_runtime::{Device, Error, LoadOptions, Module};
+use ptx2spv_runtime::{Device, Error, LoadOptions, MemoryRange, Module};
 use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::ServiceSizes;
 
@@ -88,8 +88,7 @@ impl Loaded {
         self.context.as_ref().is_some_and(|own| own.is(context))
     }
 
-    /// The address and size of a variable.
-    pub fn variable(&self, name: &str) -> Result<(u64, u64), Code> {
+    pub fn variable(&self, name: &str) -> Result<MemoryRange, Code> {
         self.module.variable(name).ok_or(NOT_FOUND)
     }
 }

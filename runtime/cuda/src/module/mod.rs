@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 use ptx2spv_translator::Source;
 
+use ptx2spv_runtime::MemoryRange;
+
 use crate::abi::{Code, Handle, In, Memory, Out, Text, size_t};
 use crate::context;
 use crate::module::function::FunctionHandle;
@@ -75,8 +77,8 @@ pub(crate) fn functions(list: Out<FunctionHandle>, count: c_uint, module: Module
 /// The address and size of a variable.
 pub(crate) fn global(module: ModuleHandle, name: Text) -> Result<(u64, usize), Code> {
     context::current()?;
-    let (start, size) = module.get()?.variable(&name.get()?)?;
-    Ok((start, size_t(size)))
+    let MemoryRange { address, size } = module.get()?.variable(&name.get()?)?;
+    Ok((address, size_t(size)))
 }
 
 /// `CU_MODULE_EAGER_LOADING`: kernels are translated with their module.

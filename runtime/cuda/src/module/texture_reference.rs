@@ -13,7 +13,6 @@ use crate::memory::array::{Array, ArrayHandle, Description, Mipmapped, Mipmapped
 use crate::module::loaded::{Loaded, ModuleHandle};
 use crate::texture::{self, TextureDescription};
 
-/// A texture reference.
 pub(crate) struct TextureReference {
     context: Arc<Context>,
     /// The module's variable. A reference made by `cuTexRefCreate` has none.

@@ -116,7 +116,6 @@ pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHan
 
 // Functions that read the parameters of graph nodes, and the attributes of kernel nodes.
 
-/// The command of a node.
 pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
     state::device()?;
     let node = node.get()?;

@@ -10,8 +10,7 @@ use super::flow::Flow;
 use super::group::waits_for_others;
 use super::layout::Scalar;
 use crate::code::{Block, Inst, Slot, SourceLine};
-use crate::finding::Refusal;
-use crate::module::{self, Function, Instruction, Terminator, function::is_line, rule};
+use crate::module::{self, Function, Instruction, Refusal, Terminator, function::is_line, rule};
 
 struct Phi {
     ty: u32,

@@ -9,8 +9,7 @@ use super::Result;
 use super::emit::{Emitter, Label};
 use super::layout::{Layouts, Scalar};
 use crate::code::{BuiltIn, Code, Inst, Slot};
-use crate::finding::Refusal;
-use crate::module::{Instruction, Module, rule};
+use crate::module::{Instruction, Module, Refusal, rule};
 
 /// Maximum number of registers named by values, so that a small module can't exhaust memory.
 const NAMED_LIMIT: usize = 1 << 22;

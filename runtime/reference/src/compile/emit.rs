@@ -5,8 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::arithmetic;
 use crate::code::{Code, FloatControls, GroupOp, Inst, Origin, Slot};
 use crate::config::Plain;
-use crate::finding::Refusal;
-use crate::module::rule;
+use crate::module::{Refusal, rule};
 
 /// Maximum number of instructions of an entry point.
 const INST_LIMIT: usize = 1 << 22;

@@ -5,8 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
 use super::Result;
-use crate::finding::Refusal;
-use crate::module::{Block, Function, Merge, rule};
+use crate::module::{Block, Function, Merge, Refusal, rule};
 
 /// Maximum number of blocks of a function.
 const BLOCK_LIMIT: usize = 1 << 16;

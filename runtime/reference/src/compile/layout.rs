@@ -7,8 +7,7 @@ use rspirv::spirv::{Decoration, Op, Scope, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Result;
-use crate::finding::Refusal;
-use crate::module::{Instruction, Module, rule};
+use crate::module::{Instruction, Module, Refusal, rule};
 
 /// Invocations of the subgroups that have cooperative matrices.
 const SUBGROUP: u32 = 32;

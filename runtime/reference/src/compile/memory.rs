@@ -6,8 +6,7 @@ use super::Result;
 use super::compiler::{Compiler, PointerFacts, Value};
 use super::layout::{Kind, Member, Scalar};
 use crate::code::{Binary, BuiltIn, Class, Conversion, Inst, MemoryAccess, Scope, Slot};
-use crate::finding::Refusal;
-use crate::module::{Instruction, rule};
+use crate::module::{Instruction, Refusal, rule};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {

@@ -25,8 +25,7 @@ use ptx2spv_target::Target;
 use rspirv::spirv::ExecutionModel;
 
 use crate::code::Code;
-use crate::finding::Refusal;
-use crate::module::Module;
+use crate::module::{Module, Refusal};
 use compiler::Compiler;
 
 /// Specializes and compiles an entry point. `specialization` has values by `SpecId`.

@@ -6,8 +6,7 @@ use super::Result;
 use super::compiler::Compiler;
 use super::layout::Scalar;
 use crate::code::FloatControl;
-use crate::finding::Refusal;
-use crate::module::{EntryPoint, Mode, rule};
+use crate::module::{EntryPoint, Mode, Refusal, rule};
 
 impl Compiler<'_> {
     /// Applies the execution modes of an entry point.

@@ -9,8 +9,7 @@ use super::compiler::{Compiler, Initial, Value};
 use super::emit::Label;
 use super::layout::Kind;
 use crate::code::{Block, Class, Inst, MemoryAccess, Slot, Variable};
-use crate::finding::Refusal;
-use crate::module::{Instruction, rule};
+use crate::module::{Instruction, Refusal, rule};
 
 /// Maximum bytes of an invocation's own memory, so that a workgroup's memory fits into the host's.
 const PRIVATE_LIMIT: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::instruction::{Instruction, Instructions};
 use super::rule;
-use crate::finding::Refusal;
+use crate::module::refusal::Refusal;
 
 #[derive(Debug)]
 pub(crate) struct Function {

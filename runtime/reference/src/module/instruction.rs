@@ -7,7 +7,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, Instruction as Grammar, OperandKind};
 use rspirv::spirv::{MAGIC_NUMBER, Op};
 
 use super::rule;
-use crate::finding::Refusal;
+use crate::module::refusal::Refusal;
 
 /// Words before the first instruction.
 const HEADER_WORDS: usize = 5;

@@ -5,35 +5,17 @@
 mod disassemble;
 pub(crate) mod function;
 mod instruction;
+mod refusal;
 
 use rspirv::spirv::{Decoration, Op};
 use rustc_hash::FxHashMap;
 
 pub(crate) use function::{Block, Function, Merge, Terminator};
 pub(crate) use instruction::Instruction;
+pub use refusal::Refusal;
+pub(crate) use refusal::rule;
 
-use crate::finding::Refusal;
 use instruction::Instructions;
-
-/// Rules for refusals that no valid usage identifier of Vulkan covers.
-pub(crate) mod rule {
-    /// Words, word counts, opcodes.
-    pub const PHYSICAL: &str = "SPIR-V 2.3 Physical Layout of a SPIR-V Module and Instruction";
-    /// The order of instructions.
-    pub const LAYOUT: &str = "SPIR-V 2.4 Logical Layout of a Module";
-    /// Loops and selections.
-    pub const STRUCTURE: &str = "SPIR-V 2.11 Structured Control Flow";
-    /// Ids, types, control flow.
-    pub const UNIVERSAL: &str = "SPIR-V 2.16.1 Universal Validation Rules";
-    /// Sizes beyond the required limits.
-    pub const LIMITS: &str = "SPIR-V 2.17 Universal Limits";
-    /// Requirements of a single instruction.
-    pub const INSTRUCTION: &str = "SPIR-V 3.3 Instructions";
-    /// Offsets and strides in memory.
-    pub const OFFSETS: &str = "Vulkan, Offset and Stride Assignment";
-    /// Valid, but not for compute shaders, or not supported by this device.
-    pub const UNSUPPORTED: &str = "not supported by the reference device";
-}
 
 /// A decoration of an id or of a member of a struct.
 #[derive(Clone, Copy, Debug)]

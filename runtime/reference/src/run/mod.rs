@@ -8,6 +8,7 @@ mod arrivals;
 mod builtin;
 mod convergence;
 mod direct;
+mod findings;
 mod group;
 mod lane;
 mod launch;
@@ -23,6 +24,7 @@ mod trace;
 mod workgroup;
 mod world;
 
+pub(crate) use findings::Findings;
 pub(crate) use launch::{Launch, Log, Program, lock};
 pub(crate) use plain::run as run_plain;
 pub(crate) use strict::Knowledge;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::arrivals::{Arrivals, WARP};
 use super::builtin::position;
+use super::findings::Findings;
 use super::launch::{Launch, Program};
 use super::private;
 use super::schedule::Shared;
@@ -13,7 +14,7 @@ use super::step::mask;
 use super::world::{Access, Value, Who, World};
 use crate::code::{Atomic, AtomicOp, Barrier, Class, Pc, Variable};
 use crate::config::{Choice, Mode, Plain, Seeded};
-use crate::finding::{Finding, FindingKind, Findings, Site};
+use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
 use crate::memory::{Fault, Words, atomic};

@@ -1,5 +1,6 @@
 //! Illegal accesses that kernels with access checks have not performed, and the errors that the host reports for them.
 
+use ptx2spv_reference::{Finding, FindingKind, Site};
 use ptx2spv_translator::interface::{SourceLocation, Status};
 use ptx2spv_translator::internals::ir::{GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT};
 use ptx2spv_translator::target::{CheckedAccess, CheckedSpace};
@@ -24,14 +25,6 @@ pub(crate) struct Nearest {
     pub name: String,
     pub range: MemoryRange,
     pub is_freed: bool,
-}
-
-/// The kind of fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Misaligned,
-    OutOfBounds,
-    UseAfterFree,
 }
 
 impl IllegalAccess {
@@ -63,7 +56,7 @@ impl IllegalAccess {
     }
 
     /// The kind of fault, and a description of the access.
-    fn explain(&self, nearest: impl FnOnce(u64) -> Option<Nearest>) -> (Kind, String) {
+    fn explain(&self, nearest: impl FnOnce(u64) -> Option<Nearest>) -> (FindingKind, String) {
         let Self { address, bytes, .. } = *self;
         let what = match self.what {
             CheckedAccess::Read => "a read",
@@ -80,9 +73,9 @@ impl IllegalAccess {
             None => format!("{what} of {bytes} bytes at {address:#x}"),
         };
         if bytes > 1 && !address.is_multiple_of(bytes) {
-            return (Kind::Misaligned, format!("{what}, which is not a multiple of {bytes}"));
+            return (FindingKind::Misaligned, format!("{what}, which is not a multiple of {bytes}"));
         }
-        let outside = |place: String| (Kind::OutOfBounds, format!("{what} {place}"));
+        let outside = |place: String| (FindingKind::OutOfBounds, format!("{what} {place}"));
         match memory {
             // Accesses through generic addresses don't record the size.
             Some(_) if self.size == 0 => return outside("is outside".to_owned()),
@@ -98,7 +91,7 @@ impl IllegalAccess {
         match (address.checked_sub(start), address.checked_sub(start + size)) {
             (None, _) => outside(format!("begins {} bytes before {name}", start - address)),
             (_, Some(past)) => outside(format!("begins {past} bytes past the end of {name}")),
-            _ if is_freed => (Kind::UseAfterFree, format!("{what} is in {name}")),
+            _ if is_freed => (FindingKind::UseAfterFree, format!("{what} is in {name}")),
             _ => outside(format!("begins in {name} but ends {} bytes past it", address + bytes - start - size)),
         }
     }
@@ -118,44 +111,24 @@ impl IllegalAccess {
 /// The error that reports an access past the end of shared or local memory.
 pub(crate) fn past_end(kernels: Vec<String>) -> Error {
     let message = "an access past the end of shared or local memory, which access checks find".to_owned();
-    error(Kind::OutOfBounds, message, kernels, None, None)
+    error(FindingKind::OutOfBounds, message, kernels, None, None)
 }
 
 /// The error that reports a fault, by a thread of a block if these are known.
 fn error(
-    kind: Kind,
+    kind: FindingKind,
     message: String,
     kernels: Vec<String>,
     place: Option<SourceLocation>,
     by: Option<([u32; 3], [u32; 3])>,
 ) -> Error {
-    #[cfg(feature = "reference")]
-    {
-        use ptx2spv_reference::{Finding, FindingKind, Site};
-        let kind = match kind {
-            Kind::Misaligned => FindingKind::Misaligned,
-            Kind::OutOfBounds => FindingKind::OutOfBounds,
-            Kind::UseAfterFree => FindingKind::UseAfterFree,
-        };
-        let (line, origin) = match place {
-            Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
-            None => (None, None),
-        };
-        let entry = kernels.join(" or ");
-        let (workgroup, local) = by.unzip();
-        let site = Site { entry, instruction: None, line, origin, workgroup, local };
-        Error::Fault { findings: vec![Finding { kind, message, site, other: None, repeated: 0 }] }
-    }
-    #[cfg(not(feature = "reference"))]
-    {
-        let kind = match kind {
-            Kind::Misaligned => "misaligned access",
-            Kind::OutOfBounds => "out-of-bounds access",
-            Kind::UseAfterFree => "use of freed memory",
-        };
-        let by = by.map(|(block, thread)| format!(", by thread {thread:?} of block {block:?}")).unwrap_or_default();
-        Error::Aborted { kernels, reason: format!("{kind}: {message}{by}"), place: place.map(Box::new) }
-    }
+    let (line, origin) = match place {
+        Some(SourceLocation { line, module, source, .. }) => (module.map(|module| (module, line)), source),
+        None => (None, None),
+    };
+    let (workgroup, local) = by.unzip();
+    let site = Site { entry: kernels.join(" or "), instruction: None, line, origin, workgroup, local };
+    Error::Fault { findings: vec![Finding::new(kind, message, site, None)] }
 }
 
 #[cfg(test)]
@@ -180,45 +153,45 @@ mod tests {
         use CheckedAccess::{Atomic, Read, Write};
         use CheckedSpace::{Generic, Global, Local, Shared};
         let is = |access: IllegalAccess, kind, text: &str| assert_eq!(access.explain(near), (kind, text.to_owned()));
-        is(access(0, Read, Global, 0), Kind::OutOfBounds, "a read of 4 bytes at 0x0 is through a null pointer");
+        is(access(0, Read, Global, 0), FindingKind::OutOfBounds, "a read of 4 bytes at 0x0 is through a null pointer");
         is(
             access(0xffc, Write, Global, 0),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "a write of 4 bytes at 0xffc begins 4 bytes before argument 0 (10 bytes at 0x1000)",
         );
         is(
             access(0x1008, Atomic, Generic, 0),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "an atomic access of 4 bytes at 0x1008 begins in argument 0 (10 bytes at 0x1000) but ends 2 bytes past it",
         );
         is(
             access(0x100c, Read, Global, 0),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "a read of 4 bytes at 0x100c begins 2 bytes past the end of argument 0 (10 bytes at 0x1000)",
         );
         is(
             access(0x1002, Read, Global, 0),
-            Kind::Misaligned,
+            FindingKind::Misaligned,
             "a read of 4 bytes at 0x1002, which is not a multiple of 4",
         );
         is(
             access(64, Write, Shared, 64),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "a write of 4 bytes at byte 64 of shared memory is outside of its 64 bytes",
         );
         is(
             access(GENERIC_LOCAL << GENERIC_TAG_SHIFT | 12, Read, Generic, 0),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "a read of 4 bytes at byte 12 of local memory is outside",
         );
         is(
             access(8, Read, Local, 4),
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "a read of 4 bytes at byte 8 of local memory is outside of its 4 bytes",
         );
         let freed = |address| near(address).map(|near| Nearest { is_freed: true, ..near });
         let (kind, text) = access(0x1004, Read, Global, 0).explain(freed);
-        assert_eq!(kind, Kind::UseAfterFree);
+        assert_eq!(kind, FindingKind::UseAfterFree);
         assert_eq!(text, "a read of 4 bytes at 0x1004 is in argument 0 (10 bytes at 0x1000), which was freed");
         let nothing = access(0x1004, Read, Global, 0).explain(|_| None);
         assert!(nothing.1.ends_with("nothing is allocated"));

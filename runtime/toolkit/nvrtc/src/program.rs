@@ -16,7 +16,6 @@ use crate::{
 /// The name of a program without one, as the manual says.
 const DEFAULT_NAME: &str = "default_program";
 
-/// A program.
 #[derive(Clone)]
 pub(crate) struct Program {
     pub source: String,
@@ -107,7 +106,6 @@ const DEVICE_BY_DEFAULT: [&str; 2] = ["default-device", "device-as-default-execu
 /// The name of the variable that keeps an expression's address.
 const VARIABLE: &str = "ptx2spv_name_expression_";
 
-/// Compiles a program.
 pub(crate) fn compile(program: &Program, options: &[String]) -> Compiled {
     let mut log = String::new();
     let result = run(program, options, &mut log).map_err(|error| {

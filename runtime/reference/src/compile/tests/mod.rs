@@ -13,8 +13,7 @@ use std::process::{Command, Stdio};
 use ptx2spv_target::Target;
 
 use crate::code::Code;
-use crate::finding::Refusal;
-use crate::module::Module;
+use crate::module::{Module, Refusal};
 use crate::requirements;
 
 /// The words of an assembler text, by `spirv-as`.

@@ -7,7 +7,7 @@ use ptx2spv_target::{Feature, Target};
 use rspirv::spirv::ExecutionMode;
 
 use super::{assemble, compile_text, compile_words, device};
-use crate::finding::Refusal;
+use crate::module::Refusal;
 
 /// A module with more capabilities, execution modes and globals, and statements in its only function.
 fn module(capabilities: &[&str], modes: &[&str], globals: &str, body: &str) -> String {

@@ -14,8 +14,9 @@ use crate::code::{
     Scan, Scope, Semantics, Slot, Unary,
 };
 use crate::config::{Mode, Trace};
-use crate::finding::{Finding, Findings};
+use crate::finding::Finding;
 use crate::memory::device::Memory;
+use crate::run::Findings;
 
 /// The address of the first allocation.
 const BUFFER: u64 = 1 << 36;

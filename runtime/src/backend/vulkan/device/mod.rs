@@ -4,6 +4,7 @@ pub(crate) mod backend;
 pub(crate) mod fault;
 pub(crate) mod held;
 pub(crate) mod raw;
+mod timer;
 
 use std::sync::{Arc, Mutex};
 
@@ -131,7 +132,7 @@ impl Error {
             vk::Result::TIMEOUT => Self::Timeout,
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfMemory(format!("{call}: no device memory left")),
             vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory(format!("{call}: no host memory left")),
-            result => Self::Vulkan { call, result: result.to_string() },
+            result => Self::Vulkan { call, result },
         }
     }
 }

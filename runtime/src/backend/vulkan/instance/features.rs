@@ -234,7 +234,6 @@ pub(crate) fn has_tables(target: &Target) -> bool {
 mod tests {
     use super::*;
 
-    /// Types of the structures in the chain.
     fn chained(offer: &Offer) -> Vec<vk::StructureType> {
         let mut structs = Structs::default();
         let chain = structs.chain(offer);

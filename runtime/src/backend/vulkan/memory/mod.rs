@@ -148,7 +148,6 @@ impl Memory {
         fits && (!is_linear || features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR))
     }
 
-    /// Memory for an image.
     pub(crate) fn allocate_image(&self, requirements: vk::MemoryRequirements) -> Result<Allocation, Error> {
         let description = AllocationCreateDesc {
             name: "image",
@@ -273,7 +272,7 @@ fn allocation_error(size: u64) -> impl FnOnce(AllocationError) -> Error {
                 Error::OutOfMemory("vkAllocateMemory: no host memory left".to_owned())
             }
             text if text.contains("ERROR_DEVICE_LOST") => Error::DeviceLost { report: None, address: None },
-            text => Error::Allocator(text),
+            _ => Error::Allocator(error),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! Vulkan shaders and pipelines, and their launches.
 
 pub(crate) mod handles;
+mod time;
 
 use std::ffi::CString;
 use std::sync::{Arc, MutexGuard};
