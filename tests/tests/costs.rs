@@ -17,188 +17,19 @@ const THREADS: u32 = 32;
 /// Bytes of a thread's operands, and of what it accesses otherwise.
 const RECORD: u32 = 128;
 
-/// An instruction with the type of its result and that of its operands. `%r` is its result, `%a`, `%b`, `%c` are its operands, `%n` is a
-/// small number, `%w` one of 64 bits, and `@` an address. `{%r4}` stands for four results, all of which are needed.
+/// An instruction in the notation of `costs.txt`, with the type of its result and that of its operands.
 type Operation = (&'static str, &'static str, &'static str);
 
-/// Groups with their names.
-const OPERATIONS: &[(&str, &[Operation])] = &[
-    (
-        "64-bit integers",
-        &[
-            ("add.u64 %r, %a, %b", "u64", "u64"),
-            ("sub.u64 %r, %a, %b", "u64", "u64"),
-            ("mul.lo.u64 %r, %a, %b", "u64", "u64"),
-            ("mul.hi.u64 %r, %a, %b", "u64", "u64"),
-            ("mul.hi.s64 %r, %a, %b", "s64", "s64"),
-            ("mad.lo.u64 %r, %a, %b, %c", "u64", "u64"),
-            ("div.u64 %r, %a, %b", "u64", "u64"),
-            ("div.s64 %r, %a, %b", "s64", "s64"),
-            ("rem.u64 %r, %a, %b", "u64", "u64"),
-            ("rem.s64 %r, %a, %b", "s64", "s64"),
-            ("neg.s64 %r, %a", "s64", "s64"),
-            ("abs.s64 %r, %a", "s64", "s64"),
-            ("min.u64 %r, %a, %b", "u64", "u64"),
-            ("max.s64 %r, %a, %b", "s64", "s64"),
-            ("and.b64 %r, %a, %b", "b64", "b64"),
-            ("shl.b64 %r, %a, 7", "b64", "b64"),
-            ("shl.b64 %r, %a, %n", "b64", "b64"),
-            ("shr.u64 %r, %a, %n", "u64", "u64"),
-            ("shr.s64 %r, %a, %n", "s64", "s64"),
-            ("set.lt.u32.u64 %r, %a, %b", "u32", "u64"),
-            ("set.lt.u32.s64 %r, %a, %b", "u32", "s64"),
-            ("popc.b64 %r, %a", "u32", "b64"),
-            ("clz.b64 %r, %a", "u32", "b64"),
-            ("brev.b64 %r, %a", "b64", "b64"),
-            ("bfe.u64 %r, %a, %n, %n", "u64", "u64"),
-            ("bfi.b64 %r, %a, %b, %n, %n", "b64", "b64"),
-            ("mul.wide.u32 %r, %a, %b", "u64", "u32"),
-            ("mul.wide.s32 %r, %a, %b", "s64", "s32"),
-            ("mad.wide.u32 %r, %a, %b, %w", "u64", "u32"),
-        ],
-    ),
-    (
-        "32-bit and narrow integers",
-        &[
-            ("mul.hi.u32 %r, %a, %b", "u32", "u32"),
-            ("mul.hi.s32 %r, %a, %b", "s32", "s32"),
-            ("div.u32 %r, %a, %b", "u32", "u32"),
-            ("div.s32 %r, %a, %b", "s32", "s32"),
-            ("add.u16 %r, %a, %b", "u16", "u16"),
-            ("mul.lo.u16 %r, %a, %b", "u16", "u16"),
-            ("min.s16 %r, %a, %b", "s16", "s16"),
-            ("shr.s16 %r, %a, %n", "s16", "s16"),
-            ("dp4a.s32.s32 %r, %a, %b, %c", "s32", "s32"),
-            ("dp2a.lo.s32.s32 %r, %a, %b, %c", "s32", "s32"),
-            ("popc.b32 %r, %a", "u32", "b32"),
-            ("bfe.u32 %r, %a, %n, %n", "u32", "u32"),
-            ("prmt.b32 %r, %a, %b, %n", "b32", "b32"),
-            ("shf.l.wrap.b32 %r, %a, %b, %n", "b32", "b32"),
-        ],
-    ),
-    (
-        "f64",
-        &[
-            ("add.rn.f64 %r, %a, %b", "f64", "f64"),
-            ("sub.rn.f64 %r, %a, %b", "f64", "f64"),
-            ("mul.rn.f64 %r, %a, %b", "f64", "f64"),
-            ("fma.rn.f64 %r, %a, %b, %c", "f64", "f64"),
-            ("add.rz.f64 %r, %a, %b", "f64", "f64"),
-            ("fma.rm.f64 %r, %a, %b, %c", "f64", "f64"),
-            ("div.rn.f64 %r, %a, %b", "f64", "f64"),
-            ("rcp.rn.f64 %r, %a", "f64", "f64"),
-            ("sqrt.rn.f64 %r, %a", "f64", "f64"),
-            ("min.f64 %r, %a, %b", "f64", "f64"),
-            ("abs.f64 %r, %a", "f64", "f64"),
-            ("neg.f64 %r, %a", "f64", "f64"),
-            ("set.lt.u32.f64 %r, %a, %b", "u32", "f64"),
-            ("cvt.f64.f32 %r, %a", "f64", "f32"),
-            ("cvt.rn.f32.f64 %r, %a", "f32", "f64"),
-            ("cvt.rn.f64.s32 %r, %a", "f64", "s32"),
-            ("cvt.rn.f64.s64 %r, %a", "f64", "s64"),
-            ("cvt.rzi.s32.f64 %r, %a", "s32", "f64"),
-            ("cvt.rzi.s64.f64 %r, %a", "s64", "f64"),
-            ("cvt.rmi.f64.f64 %r, %a", "f64", "f64"),
-        ],
-    ),
-    (
-        "f32",
-        &[
-            ("add.rn.f32 %r, %a, %b", "f32", "f32"),
-            ("mul.rn.f32 %r, %a, %b", "f32", "f32"),
-            ("fma.rn.f32 %r, %a, %b, %c", "f32", "f32"),
-            ("add.rz.f32 %r, %a, %b", "f32", "f32"),
-            ("mul.rm.f32 %r, %a, %b", "f32", "f32"),
-            ("fma.rp.f32 %r, %a, %b, %c", "f32", "f32"),
-            ("add.ftz.f32 %r, %a, %b", "f32", "f32"),
-            ("div.rn.f32 %r, %a, %b", "f32", "f32"),
-            ("rcp.rn.f32 %r, %a", "f32", "f32"),
-            ("sqrt.rn.f32 %r, %a", "f32", "f32"),
-            ("rsqrt.approx.f32 %r, %a", "f32", "f32"),
-            ("ex2.approx.f32 %r, %a", "f32", "f32"),
-            ("lg2.approx.f32 %r, %a", "f32", "f32"),
-            ("sin.approx.f32 %r, %a", "f32", "f32"),
-            ("tanh.approx.f32 %r, %a", "f32", "f32"),
-            ("min.f32 %r, %a, %b", "f32", "f32"),
-            ("neg.f32 %r, %a", "f32", "f32"),
-            ("set.lt.u32.f32 %r, %a, %b", "u32", "f32"),
-            ("cvt.rn.f32.u32 %r, %a", "f32", "u32"),
-            ("cvt.rn.f32.s64 %r, %a", "f32", "s64"),
-            ("cvt.rzi.s32.f32 %r, %a", "s32", "f32"),
-            ("cvt.rzi.s64.f32 %r, %a", "s64", "f32"),
-            ("cvt.rni.f32.f32 %r, %a", "f32", "f32"),
-        ],
-    ),
-    (
-        "f16",
-        &[
-            ("add.rn.f16 %r, %a, %b", "f16", "f16"),
-            ("mul.rn.f16 %r, %a, %b", "f16", "f16"),
-            ("fma.rn.f16 %r, %a, %b, %c", "f16", "f16"),
-            ("add.rn.f16x2 %r, %a, %b", "f16x2", "f16x2"),
-            ("fma.rn.f16x2 %r, %a, %b, %c", "f16x2", "f16x2"),
-            ("min.f16 %r, %a, %b", "f16", "f16"),
-            ("set.lt.u32.f16 %r, %a, %b", "u32", "f16"),
-            ("cvt.rn.f16.f32 %r, %a", "f16", "f32"),
-            ("cvt.f32.f16 %r, %a", "f32", "f16"),
-            ("fma.rn.bf16 %r, %a, %b, %c", "bf16", "bf16"),
-            ("cvt.rn.bf16.f32 %r, %a", "bf16", "f32"),
-        ],
-    ),
-    (
-        "Memory",
-        &[
-            ("ld.global.b8 %r, @", "b32", "b32"),
-            ("ld.global.b16 %r, @", "b16", "b32"),
-            ("ld.global.b32 %r, @", "b32", "b32"),
-            ("ld.global.b64 %r, @", "b64", "b32"),
-            ("st.global.b8 @, %a", "b32", "b32"),
-            ("st.global.b16 @, %a", "b32", "b16"),
-            ("st.global.b32 @, %a", "b32", "b32"),
-            ("st.global.b64 @, %a", "b32", "b64"),
-            ("atom.global.add.u32 %r, @, %a", "b32", "b32"),
-            ("atom.global.add.f32 %r, @, %a", "f32", "f32"),
-            ("atom.global.add.u64 %r, @, %a", "b64", "b64"),
-            ("atom.global.cas.b64 %r, @, %a, %b", "b64", "b64"),
-        ],
-    ),
-    (
-        "Products of matrices",
-        &[
-            (
-                "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
-                "b32",
-                "f16x2",
-            ),
-            (
-                "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r2}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a}",
-                "b32",
-                "f16x2",
-            ),
-            (
-                "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
-                "b32",
-                "f32",
-            ),
-            (
-                "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
-                "b32",
-                "f32",
-            ),
-            (
-                "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r4}, {%a, %b, %a, %b}, {%b, %c}, {%c, %a, %c, %a}",
-                "b32",
-                "b32",
-            ),
-            ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%r2}, {%a}, {%b}, {%c, %a}", "b64", "f64"),
-            (
-                "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r4}, {%a, %b, %a, %b}, {%b, %c, %b, %c}, {%c, %a, %c, %a}, %a, 0",
-                "b32",
-                "f16x2",
-            ),
-        ],
-    ),
-];
+/// The groups of `costs.txt` with their names.
+fn groups() -> Vec<(&'static str, Vec<Operation>)> {
+    let operation = |line: &'static str| {
+        let (result, rest) = line.split_once(' ')?;
+        let (operand, instruction) = rest.split_once(' ')?;
+        Some((instruction, result, operand))
+    };
+    let groups = include_str!("costs.txt").split("\n## ").skip(1).filter_map(|group| group.split_once('\n'));
+    groups.map(|(name, lines)| (name, lines.lines().filter_map(operation).collect())).collect()
+}
 
 /// The type of registers, loads and stores.
 fn bits(ty: &str) -> &'static str {
@@ -317,8 +148,9 @@ impl Column {
 
 /// One row for each operation, one column for each preset.
 fn table() -> String {
-    let groups = OPERATIONS.iter().flat_map(|(_, group)| group.iter().copied());
-    let all: Vec<_> = COMBINATIONS.into_iter().chain(groups).collect();
+    let groups = groups();
+    let operations = groups.iter().flat_map(|(_, group)| group.iter().copied());
+    let all: Vec<_> = COMBINATIONS.into_iter().chain(operations).collect();
     let text: String = all
         .iter()
         .enumerate()
@@ -341,9 +173,9 @@ fn table() -> String {
     });
     let mut table = String::new();
     let mut index = 0;
-    for (group, operations) in OPERATIONS {
+    for (group, operations) in &groups {
         let _ = writeln!(table, "\n## {group}\n\n| operation | {} |\n|{}", PRESETS.join(" | "), " --- |".repeat(7));
-        for (instruction, _, _) in *operations {
+        for (instruction, _, _) in operations {
             let cells: Vec<String> = columns.iter().map(|column| format!("{:.0}", column[index])).collect();
             let shown = instruction.replace("{%r2}", "{r, s}").replace("{%r4}", "{r, s, t, u}");
             let shown = shown.replace('%', "").replace('@', "[p]");

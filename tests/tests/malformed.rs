@@ -119,7 +119,7 @@ fn a_token_twice() {
 #[test]
 fn another_token() {
     replace_tokens(5, |random, tokens, places, _| {
-        if random.chance(50) { (*random.pick(NASTY)).to_owned() } else { tokens[*random.pick(places)].to_owned() }
+        if random.chance(50) { (*random.pick(&NASTY)).to_owned() } else { tokens[*random.pick(places)].to_owned() }
     });
 }
 
@@ -130,7 +130,7 @@ fn noise() {
         let header = if round % 2 == 0 { "" } else { ".version 7.0\n.target sm_70\n.entry k() {\n" };
         let bytes: Vec<u8> = (0..2000).map(|_| random.word() as u8).collect();
         hostile::translate("bytes", &(header.to_owned() + &String::from_utf8_lossy(&bytes)));
-        let words: Vec<&str> = (0..300).map(|_| *random.pick(NASTY)).collect();
+        let words: Vec<&str> = (0..300).map(|_| *random.pick(&NASTY)).collect();
         hostile::translate("words", &(header.to_owned() + &words.join(" ")));
     }
 }

@@ -1,5 +1,7 @@
 //! Mutates texts word by word: a text with random bytes seldom gets past a parser.
 
+use std::sync::LazyLock;
+
 use crate::random::Random;
 
 /// Pieces of a text: words (with the dots, dollars and percent signs that PTX joins to them), single other characters,
@@ -25,109 +27,15 @@ pub fn tokens(text: &str) -> Vec<&str> {
 }
 
 /// Tokens that are likely to do harm in place of another.
-pub const NASTY: &[&str] = &[
-    "{",
-    "}",
-    "(",
-    ")",
-    "[",
-    "]",
-    "<",
-    ">",
-    ",",
-    ";",
-    ":",
-    "@",
-    "!",
-    "|",
-    "_",
-    "-",
-    "+",
-    "=",
-    "/*",
-    "*/",
-    "//",
-    "\"",
-    ".",
-    "..",
-    "%",
-    "0",
-    "1",
-    "-1",
-    "64",
-    "4294967295",
-    "4294967296",
-    "9223372036854775807",
-    "18446744073709551615",
-    "0x",
-    "0f7fc00000",
-    "0f",
-    "0d7ff8000000000000",
-    "1e999",
-    "%tid.x",
-    "%tid",
-    "%p1",
-    "%r1",
-    "%rd1",
-    "%f1",
-    "%fd1",
-    "WARP_SZ",
-    ".entry",
-    ".func",
-    ".visible",
-    ".extern",
-    ".weak",
-    ".param",
-    ".reg",
-    ".shared",
-    ".local",
-    ".global",
-    ".const",
-    ".tex",
-    ".pred",
-    ".b8",
-    ".b16",
-    ".b32",
-    ".b64",
-    ".b128",
-    ".f16",
-    ".f32",
-    ".f64",
-    ".u64",
-    ".s8",
-    ".v2",
-    ".v4",
-    ".align",
-    ".ptr",
-    ".version",
-    ".target",
-    ".reqntid",
-    ".maxntid",
-    ".loc",
-    ".file",
-    ".section",
-    ".pragma",
-    ".branchtargets",
-    ".callprototype",
-    ".alias",
-    "ret",
-    "exit",
-    "bra",
-    "call",
-    "bar.sync",
-    "ld.param.u64",
-    "ld.v4.f32",
-    "st.b8",
-    "mov.b64",
-    "cvt.rn.f32.f64",
-    "setp.lt.s32",
-    "atom.global.add.u32",
-    "brx.idx",
-    "mma",
-    "tex.2d.v4.f32.s32",
-    "\u{fe0f}",
-    "\0",
-];
+pub static NASTY: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let tokens = "{ } ( ) [ ] < > , ; : @ ! | _ - + = /* */ // \" . .. % 0 1 -1 64 4294967295 4294967296 9223372036854775807 \
+         18446744073709551615 0x 0f7fc00000 0f 0d7ff8000000000000 1e999 %tid.x %tid %p1 %r1 %rd1 %f1 %fd1 WARP_SZ .entry \
+         .func .visible .extern .weak .param .reg .shared .local .global .const .tex .pred .b8 .b16 .b32 .b64 .b128 .f16 \
+         .f32 .f64 .u64 .s8 .v2 .v4 .align .ptr .version .target .reqntid .maxntid .loc .file .section .pragma \
+         .branchtargets .callprototype .alias ret exit bra call bar.sync ld.param.u64 ld.v4.f32 st.b8 mov.b64 \
+         cvt.rn.f32.f64 setp.lt.s32 atom.global.add.u32 brx.idx mma tex.2d.v4.f32.s32 \u{fe0f} \0";
+    tokens.split(' ').collect()
+});
 
 /// A text with some words removed, repeated, moved or replaced, by a nasty word or by one from elsewhere in the text.
 /// The seed of the options changes now and then.
@@ -142,8 +50,8 @@ pub fn mutate(text: &str, random: &mut Random) -> String {
         match random.below(8) {
             0 => drop(words.remove(at)),
             1 => words.insert(at, words[at]),
-            2 => words.insert(at, *random.pick::<&str>(NASTY)),
-            3 => words[at] = *random.pick::<&str>(NASTY),
+            2 => words.insert(at, *random.pick(&NASTY)),
+            3 => words[at] = *random.pick(&NASTY),
             4 => {
                 let end = (at + 1 + random.below(30)).min(words.len());
                 let piece = words[at..end].to_vec();

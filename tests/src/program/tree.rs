@@ -143,6 +143,7 @@ pub enum Shuffle {
 
 /// Operations of the lanes in a mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the operations say what their values are for")]
 pub enum Collective {
     /// The lanes for which a condition holds.
     Ballot(Condition),
@@ -162,7 +163,6 @@ pub enum Collective {
     Shuffle {
         /// The way in which the lane is selected.
         mode: Shuffle,
-        /// The value to read.
         value: Value,
         /// The operand that selects the lane, modulo 32.
         by: Value,
@@ -172,7 +172,6 @@ pub enum Collective {
     /// Another lane's value through shared memory, between barriers of the warp; the own value if the mask lacks that
     /// lane.
     Exchange {
-        /// The value to read.
         value: Value,
         /// The lane, modulo 32.
         from: Value,
@@ -192,156 +191,81 @@ pub enum Decision {
     Any,
 }
 
-/// A statement.
+/// A statement. `condition` decides whether it takes effect. `to` is the register that receives a result, `level` the mask of the lanes that
+/// come to the statement, and `depth` the number of loops around a loop.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "what members of the same name have in common stands above")]
 pub enum Stmt {
     /// [`Stmt::If`] with a mask for each branch, for warp operations inside.
-    Split {
-        /// The mask of the lanes that come here.
-        level: usize,
-        /// The condition.
-        condition: Condition,
-        /// Statements if the condition holds.
-        then: Vec<Stmt>,
-        /// Statements if it doesn't.
-        otherwise: Vec<Stmt>,
-    },
+    Split { level: usize, condition: Condition, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// [`Stmt::Loop`] with a mask of the lanes that are still in the loop.
     Rounds {
-        /// The mask of the lanes that come here.
         level: usize,
-        /// The number of enclosing loops.
         depth: usize,
-        /// The number of iterations.
         turns: Value,
         /// Whether the test is at the end of the body.
         test_at_end: bool,
-        /// The body.
         body: Vec<Stmt>,
     },
     /// Leaves the innermost loop, which is [`Stmt::Rounds`], directly in its body.
-    Leave {
-        /// The mask of the lanes that come here.
-        level: usize,
-        /// The condition.
-        condition: Condition,
-        /// The loop.
-        depth: usize,
-    },
+    Leave { level: usize, condition: Condition, depth: usize },
     /// Removes lanes that have ended from a mask.
-    Refresh {
-        /// The mask.
-        level: usize,
-    },
+    Refresh { level: usize },
     /// An operation of the lanes in a mask.
-    Collective {
-        /// The mask.
-        level: usize,
-        /// Register that receives the result.
-        to: usize,
-        /// The operation.
-        what: Collective,
-    },
+    Collective { level: usize, to: usize, what: Collective },
     /// Calls a function. Inside a function only if the depth isn't used up.
     Call {
         /// The function, or two to choose from.
         targets: Vec<usize>,
         /// Chooses the first of two if it holds.
         condition: Condition,
-        /// The mask to pass.
         level: usize,
         /// The maximum depth of calls, for calls from the kernel.
         depth: u32,
-        /// Register that receives the result.
         to: usize,
-        /// The numbers to pass.
         arguments: [Value; 2],
     },
     /// Returns from the function.
-    Return {
-        /// The condition.
-        condition: Condition,
-    },
+    Return { condition: Condition },
     /// Writes a register to the local array.
     Put {
         /// The word, modulo the number of words.
         index: Value,
-        /// The register.
         from: usize,
     },
     /// Reads a word of the local array.
     Get {
         /// The word, modulo the number of words.
         index: Value,
-        /// Register that receives the word.
         to: usize,
     },
     /// An atomic on a word.
     Gather {
-        /// The word.
         word: usize,
         /// Whether the word is in shared memory.
         shared: bool,
-        /// The operand.
         value: Value,
     },
     /// Reads a shared word for atomics.
-    Gathered {
-        /// The word.
-        word: usize,
-        /// Register that receives the word.
-        to: usize,
-    },
+    Gathered { word: usize, to: usize },
     /// An arithmetic instruction, perhaps guarded.
-    Compute {
-        /// Guard of the instruction.
-        guard: Option<Condition>,
-        /// The operation.
-        op: Op,
-        /// Register that receives the result.
-        to: usize,
-        /// First operand.
-        a: Value,
-        /// Second operand.
-        b: Value,
-    },
+    Compute { guard: Option<Condition>, op: Op, to: usize, a: Value, b: Value },
     /// A branch.
-    If {
-        /// The condition.
-        condition: Condition,
-        /// Statements if the condition holds.
-        then: Vec<Stmt>,
-        /// Statements if it doesn't.
-        otherwise: Vec<Stmt>,
-    },
+    If { condition: Condition, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// Executes the body `value & 3` times, and once more if the test is at the end.
     Loop {
-        /// The number of enclosing loops.
         depth: usize,
-        /// The number of iterations.
         turns: Value,
         /// Whether the test is at the end of the body.
         test_at_end: bool,
-        /// The body.
         body: Vec<Stmt>,
     },
     /// Leaves the loop at a depth.
-    Break {
-        /// The condition.
-        condition: Condition,
-        /// The loop.
-        depth: usize,
-    },
+    Break { condition: Condition, depth: usize },
     /// Continues with the next iteration of the loop at a depth.
-    Continue {
-        /// The condition.
-        condition: Condition,
-        /// The loop.
-        depth: usize,
-    },
+    Continue { condition: Condition, depth: usize },
     /// Ends the thread.
     Exit {
-        /// The condition.
         condition: Condition,
         /// Whether the thread writes its registers to the output first.
         write: bool,
@@ -351,28 +275,14 @@ pub enum Stmt {
     /// Writes a register to the thread's own word of shared memory.
     Publish(usize),
     /// Reads the shared word of thread `from`, modulo the number of threads.
-    Fetch {
-        /// Register that receives the word.
-        to: usize,
-        /// The thread.
-        from: Value,
-    },
+    Fetch { to: usize, from: Value },
     /// Waits for all threads that have not ended.
     Barrier,
     /// Waits for all threads that have not ended, and reduces a condition over them.
-    Decide {
-        /// The reduction.
-        how: Decision,
-        /// The condition.
-        condition: Condition,
-        /// Register that receives the result.
-        to: usize,
-    },
+    Decide { how: Decision, condition: Condition, to: usize },
     /// Waits for the other warp of a pair, and reads the value of one of the pair's threads. No thread may have ended.
     Pass {
-        /// Register that receives it.
         to: usize,
-        /// The value to read.
         value: Value,
         /// The thread of the pair, modulo the number of threads.
         from: Value,
@@ -386,10 +296,7 @@ pub enum Stmt {
         value: Value,
     },
     /// Adds values to the first global word for atomics, by one atomic for all active lanes.
-    Aggregate {
-        /// The value to add.
-        value: Value,
-    },
+    Aggregate { value: Value },
     /// A loop with two iterations around another loop. The inner loop executes the body `first` times in the first
     /// iteration, and the remaining times in the second.
     Shares {
@@ -403,12 +310,7 @@ pub enum Stmt {
         after: Vec<Stmt>,
     },
     /// Writes a register to a word of the thread's output. The words are counted from the end of the registers.
-    Output {
-        /// The word.
-        slot: usize,
-        /// The register.
-        from: usize,
-    },
+    Output { slot: usize, from: usize },
 }
 
 /// Blocks with jumps between them.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use ptx2spv_tests::random::Random;
 
-use super::forms::{BETWEEN, FLOATS, Form, INTEGERS, SIMD, TYPES};
+use super::forms::{BETWEEN, Form, TYPES, forms};
 
 /// Threads of the one block.
 pub const THREADS: usize = 64;
@@ -278,14 +278,14 @@ impl Generator {
             let between = *self.random.pick(BETWEEN);
             return self.line(between.to_owned());
         }
-        let forms: &[&[Form]] = match self.mix {
-            Mix::Integers => &[INTEGERS],
-            Mix::Simd => &[SIMD, SIMD, SIMD, INTEGERS],
-            Mix::Floats => &[FLOATS, FLOATS, FLOATS, INTEGERS],
+        let sections: &[&str] = match self.mix {
+            Mix::Integers => &["integers"],
+            Mix::Simd => &["simd", "simd", "simd", "integers"],
+            Mix::Floats => &["floats", "floats", "floats", "integers"],
             Mix::Contraction(ty) => &[TYPES[ty].0],
         };
-        let list = *self.random.pick(forms);
-        let Form(name, operands) = *self.random.pick(list);
+        let section = self.random.pick(sections);
+        let Form(name, operands) = *self.random.pick(forms(section));
         let mut written = Vec::new();
         let mut to = None;
         for kind in operands.chars() {

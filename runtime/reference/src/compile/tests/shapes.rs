@@ -6,252 +6,26 @@ use super::{assemble, compile_text, device};
 use crate::code::{Class, Code, Inst, Slot};
 use crate::module::Module;
 
-/// A module with one entry point of 4 invocations: its memory model, unless it is GLSL's, interface variables, decorations, globals, blocks, and other functions.
-macro_rules! module {
-    ($interface:literal, $decorations:literal, $globals:literal, $main:literal) => {
-        module!($interface, $decorations, $globals, $main, "")
-    };
-    ($interface:literal, $decorations:literal, $globals:literal, $main:literal, $functions:literal) => {
-        module!("OpMemoryModel Logical GLSL450", $interface, $decorations, $globals, $main, $functions)
-    };
-    ($header:literal, $interface:literal, $decorations:literal, $globals:literal, $main:literal, $functions:literal) => {
-        concat!(
-            "OpCapability Shader\n",
-            $header,
-            "\nOpEntryPoint GLCompute %main \"main\" ",
-            $interface,
-            "\nOpExecutionMode %main LocalSize 4 1 1\n",
-            $decorations,
-            "\n%void = OpTypeVoid\n%function = OpTypeFunction %void\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n",
-            $globals,
-            "\n%main = OpFunction %void None %function\n%entry = OpLabel\n",
-            $main,
-            "\nOpReturn\nOpFunctionEnd\n",
-            $functions
-        )
-    };
-}
-
 /// Three phis that rotate in every iteration: a cycle of moves.
-const SWAP: &str = module!(
-    "",
-    "",
-    "%u1 = OpConstant %uint 1
-    %u2 = OpConstant %uint 2
-    %u3 = OpConstant %uint 3
-    %u9 = OpConstant %uint 9",
-    "OpBranch %header
-    %header = OpLabel
-    %a = OpPhi %uint %u1 %entry %b %next
-    %b = OpPhi %uint %u2 %entry %c %next
-    %c = OpPhi %uint %u3 %entry %a %next
-    %d = OpPhi %uint %u9 %entry %a %next
-    %again = OpULessThan %bool %a %d
-    OpLoopMerge %done %next None
-    OpBranchConditional %again %next %done
-    %next = OpLabel
-    OpBranch %header
-    %done = OpLabel"
-);
+const SWAP: &str = include_str!("shapes/swap.spvasm");
 
 /// A buffer with vectors and an array of structs, from which single components are read.
-const LAYOUT: &str = module!(
-    "OpCapability Int64
-    OpCapability PhysicalStorageBufferAddresses
-    OpMemoryModel PhysicalStorageBuffer64 GLSL450",
-    "",
-    "OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 16
-    OpMemberDecorate %block 1 Offset 96
-    OpMemberDecorate %part 0 Offset 4
-    OpMemberDecorate %part 1 Offset 16
-    OpDecorate %parts ArrayStride 32
-    OpDecorate %vectors ArrayStride 24",
-    "%ulong = OpTypeInt 64 0
-    %float = OpTypeFloat 32
-    %v3 = OpTypeVector %float 3
-    %part = OpTypeStruct %uint %v3
-    %parts = OpTypeRuntimeArray %part
-    %u2 = OpConstant %uint 2
-    %vectors = OpTypeArray %v3 %u2
-    %block = OpTypeStruct %vectors %parts
-    %pblock = OpTypePointer PhysicalStorageBuffer %block
-    %pvectors = OpTypePointer PhysicalStorageBuffer %vectors
-    %pvector = OpTypePointer PhysicalStorageBuffer %v3
-    %ppart = OpTypePointer PhysicalStorageBuffer %part
-    %u0 = OpConstant %uint 0
-    %u1 = OpConstant %uint 1
-    %u5 = OpConstant %uint 5
-    %address = OpConstant %ulong 0x1000",
-    "%buffer = OpConvertUToPtr %pblock %address
-    %p = OpAccessChain %pvectors %buffer %u0
-    %m = OpLoad %vectors %p Aligned 16
-    %q = OpAccessChain %pvector %buffer %u0 %u1
-    %second = OpLoad %v3 %q Aligned 8
-    %r = OpAccessChain %ppart %buffer %u1 %u5
-    %s = OpLoad %part %r Aligned 4
-    OpStore %r %s Aligned 4",
-    ""
-);
+const LAYOUT: &str = include_str!("shapes/layout.spvasm");
 
 /// Two nested loops, the inner one with a barrier, and a third loop without one.
-const LOOPS: &str = module!(
-    "",
-    "",
-    "%two = OpConstant %uint 2
-    %semantics = OpConstant %uint 264
-    %true = OpConstantTrue %bool",
-    "OpBranch %outer
-    %outer = OpLabel
-    OpLoopMerge %outer_done %outer_next None
-    OpBranch %inner
-    %inner = OpLabel
-    OpLoopMerge %inner_done %inner_next None
-    OpBranchConditional %true %inner_body %inner_done
-    %inner_body = OpLabel
-    OpControlBarrier %two %two %semantics
-    OpBranch %inner_next
-    %inner_next = OpLabel
-    OpBranch %inner
-    %inner_done = OpLabel
-    OpBranchConditional %true %outer_done %outer_next
-    %outer_next = OpLabel
-    OpBranch %outer
-    %outer_done = OpLabel
-    OpBranch %third
-    %third = OpLabel
-    OpLoopMerge %third_done %third_next None
-    OpBranchConditional %true %third_next %third_done
-    %third_next = OpLabel
-    OpBranch %third
-    %third_done = OpLabel"
-);
+const LOOPS: &str = include_str!("shapes/loops.spvasm");
 
 /// Plain workgroup variables, one of them zeroed, and a function variable that is indexed.
-const WORKGROUP: &str = module!(
-    "%a %b",
-    "",
-    "%float = OpTypeFloat 32
-    %v3 = OpTypeVector %float 3
-    %u2 = OpConstant %uint 2
-    %u5 = OpConstant %uint 5
-    %array = OpTypeArray %v3 %u5
-    %mixed = OpTypeStruct %bool %v3 %uint
-    %parray = OpTypePointer Workgroup %array
-    %pmixed = OpTypePointer Workgroup %mixed
-    %puint = OpTypePointer Workgroup %uint
-    %pv3 = OpTypePointer Workgroup %v3
-    %a = OpVariable %parray Workgroup
-    %b = OpVariable %pmixed Workgroup",
-    "%p = OpAccessChain %pv3 %a %u2
-    %x = OpLoad %v3 %p
-    %q = OpAccessChain %puint %b %u2
-    %y = OpLoad %uint %q"
-);
+const WORKGROUP: &str = include_str!("shapes/workgroup.spvasm");
 
 /// Two aliased blocks of different sizes over the same workgroup memory.
-const BLOCKS: &str = module!(
-    "OpCapability WorkgroupMemoryExplicitLayoutKHR
-    OpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"
-    OpMemoryModel Logical GLSL450",
-    "%a %b",
-    "OpDecorate %a Aliased
-    OpDecorate %b Aliased
-    OpDecorate %words Block
-    OpDecorate %floats Block
-    OpMemberDecorate %words 0 Offset 0
-    OpMemberDecorate %floats 0 Offset 8
-    OpDecorate %array ArrayStride 4",
-    "%float = OpTypeFloat 32
-    %u0 = OpConstant %uint 0
-    %u10 = OpConstant %uint 10
-    %array = OpTypeArray %uint %u10
-    %words = OpTypeStruct %array
-    %floats = OpTypeStruct %float
-    %pwords = OpTypePointer Workgroup %words
-    %pfloats = OpTypePointer Workgroup %floats
-    %puint = OpTypePointer Workgroup %uint
-    %pfloat = OpTypePointer Workgroup %float
-    %a = OpVariable %pwords Workgroup
-    %b = OpVariable %pfloats Workgroup",
-    "%p = OpAccessChain %puint %a %u0 %u0
-    %x = OpLoad %uint %p
-    %q = OpAccessChain %pfloat %b %u0
-    %y = OpLoad %float %q",
-    ""
-);
+const BLOCKS: &str = include_str!("shapes/blocks.spvasm");
 
 /// A workgroup size and an array length that are specialization constants.
-const SPECIALIZED: &str = module!(
-    "%array",
-    "OpDecorate %x SpecId 0
-    OpDecorate %n SpecId 7
-    OpDecorate %size BuiltIn WorkgroupSize",
-    "%v3 = OpTypeVector %uint 3
-    %u1 = OpConstant %uint 1
-    %u3 = OpConstant %uint 3
-    %x = OpSpecConstant %uint 2
-    %n = OpSpecConstant %uint 4
-    %size = OpSpecConstantComposite %v3 %x %u1 %u3
-    %small = OpSpecConstantOp %bool ULessThan %n %u3
-    %least = OpSpecConstantOp %uint Select %small %u3 %n
-    %length = OpSpecConstantOp %uint IMul %least %u3
-    %type = OpTypeArray %uint %length
-    %pointer = OpTypePointer Workgroup %type
-    %puint = OpTypePointer Workgroup %uint
-    %array = OpVariable %pointer Workgroup",
-    "%p = OpAccessChain %puint %array %u3
-    OpStore %p %n"
-);
+const SPECIALIZED: &str = include_str!("shapes/specialized.spvasm");
 
 /// A function that is called twice, lines of a source file, a branch, dynamic indices.
-const MIXED: &str = module!(
-    "%id",
-    "%file = OpString \"kernel.ptx\"
-    OpDecorate %id BuiltIn GlobalInvocationId",
-    "%true = OpConstantTrue %bool
-    %v3 = OpTypeVector %uint 3
-    %u0 = OpConstant %uint 0
-    %u1 = OpConstant %uint 1
-    %u4 = OpConstant %uint 4
-    %puint = OpTypePointer Input %uint
-    %pv3 = OpTypePointer Input %v3
-    %array = OpTypeArray %uint %u4
-    %parray = OpTypePointer Function %array
-    %pelement = OpTypePointer Function %uint
-    %add = OpTypeFunction %uint %v3 %uint
-    %id = OpVariable %pv3 Input",
-    "%variable = OpVariable %parray Function
-    OpLine %file 12 3
-    %p = OpAccessChain %puint %id %u1
-    %y = OpLoad %uint %p
-    %all = OpLoad %v3 %id
-    %first = OpFunctionCall %uint %sum %all %y
-    OpLine %file 14 1
-    %second = OpFunctionCall %uint %sum %all %first
-    OpNoLine
-    %e = OpAccessChain %pelement %variable %second
-    OpStore %e %y
-    OpSelectionMerge %done None
-    OpLine %file 20 1
-    OpBranchConditional %true %then %else
-    %then = OpLabel
-    OpBranch %done
-    %else = OpLabel
-    OpBranch %done
-    %done = OpLabel",
-    "%sum = OpFunction %uint None %add
-    %vector = OpFunctionParameter %v3
-    %scalar = OpFunctionParameter %uint
-    %body = OpLabel
-    %z = OpCompositeExtract %uint %vector 2
-    %swapped = OpVectorShuffle %v3 %vector %vector 2 1 0
-    %x = OpCompositeExtract %uint %swapped 0
-    %t = OpIAdd %uint %z %scalar
-    %u = OpIAdd %uint %t %x
-    OpReturnValue %u
-    OpFunctionEnd"
-);
+const MIXED: &str = include_str!("shapes/mixed.spvasm");
 
 /// All modules here, as seeds for mutation.
 pub(super) const ALL: &[&str] = &[SWAP, LAYOUT, LOOPS, WORKGROUP, BLOCKS, SPECIALIZED, MIXED];
