@@ -1,13 +1,18 @@
 //! `bench opencl`: a Vulkan CPU device through ptx2spv, compared with an OpenCL implementation on the same cores that
 //! runs twins of the kernels.
 
-mod api;
-
-use std::fs;
 use std::time::Duration;
+use std::{array, fs, ptr};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use clap::Args;
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::device::{self, CL_DEVICE_TYPE_CPU};
+use opencl3::kernel::{Kernel, set_kernel_arg};
+use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, ClMem as _};
+use opencl3::program::Program;
+use opencl3::types::CL_BLOCKING;
 use ptx2spv::cases::Outputs;
 use ptx2spv::cases::device::Made;
 use ptx2spv::cases::prepare::{Argument, Prepared};
@@ -84,14 +89,14 @@ struct VulkanRow {
 }
 
 pub fn measure(arguments: &Arguments) -> Result<Report> {
-    let opencl = api::Device::open()?;
+    let opencl = OpenCl::open()?;
     let vulkan = Instance::new(&InstanceOptions::default())?.open(&arguments.device)?;
     let mut report = Report::new(&["kernel", "size", "OpenCL ms"]);
     let codes = arguments.codes();
     report.head.extend(codes.iter().map(|code| format!("{code} / OpenCL")));
     report.head.extend(codes.iter().map(|code| format!("{code} results")));
     let info = vulkan.info();
-    report.notes.push(format!("OpenCL: {}", opencl.name()?));
+    report.notes.push(format!("OpenCL: {}", opencl.device.name()?));
     report.notes.push(format!("Vulkan: {}, {} {}", info.name, info.driver_name, info.driver_info));
     report.notes.push(format!("Processor time of all threads; the shortest of {} launches.", arguments.rounds));
     for workload in workloads::for_cpus() {
@@ -116,13 +121,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells
 }
 
-fn measure_workload(
-    codes: &[Code],
-    rounds: u32,
-    opencl: &api::Device,
-    vulkan: &Device,
-    workload: &Workload,
-) -> Result<Row> {
+fn measure_workload(codes: &[Code], rounds: u32, opencl: &OpenCl, vulkan: &Device, workload: &Workload) -> Result<Row> {
     let case = prepare(workload)?;
     let mut twin = Best::default();
     let mut ours: Vec<Best> = codes.iter().map(|_| Best::default()).collect();
@@ -163,30 +162,66 @@ impl Best {
     }
 }
 
-fn run_opencl(device: &api::Device, case: &Prepared, rounds: u32, best: &mut Best) -> Result<()> {
+/// The first CPU of any platform.
+struct OpenCl {
+    device: device::Device,
+    queue: CommandQueue,
+    context: Context,
+}
+
+impl OpenCl {
+    fn open() -> Result<Self> {
+        let devices = device::get_all_devices(CL_DEVICE_TYPE_CPU).context("OpenCL's loader")?;
+        let device = device::Device::new(*devices.first().context("no platform has a CPU")?);
+        let context = Context::from_device(&device)?;
+        // SAFETY: the device is the context's.
+        let queue = unsafe { CommandQueue::create(&context, device.id(), 0) }?;
+        Ok(Self { device, queue, context })
+    }
+}
+
+fn run_opencl(OpenCl { queue, context, .. }: &OpenCl, case: &Prepared, rounds: u32, best: &mut Best) -> Result<()> {
     let twin = TWINS.iter().find(|(entry, _)| *entry == case.entry);
     let &(entry, source) = twin.with_context(|| format!("{} has no twin", case.entry))?;
-    let kernel = device.kernel(source, entry)?;
+    let program = Program::create_and_build_from_source(context, source, "").map_err(Error::msg)?;
+    let kernel = Kernel::create(&program, entry)?;
     let mut buffers = Vec::new();
     for (argument, index) in case.args.iter().zip(0..) {
-        let buffer = match argument {
-            Argument::Buffer(array) => Some(device.buffer(&array.bytes)?),
+        buffers.push(match argument {
+            Argument::Buffer(array) => {
+                let (size, from) = (array.bytes.len(), array.bytes.as_ptr().cast_mut().cast());
+                // SAFETY: the bytes are only read, and only during the call.
+                let buffer = unsafe { Buffer::<u8>::create(context, CL_MEM_COPY_HOST_PTR, size, from) }?;
+                // SAFETY: a handle; the buffer lives until all launches have finished.
+                unsafe { kernel.set_arg(index, &buffer.get()) }?;
+                Some((buffer, size))
+            }
             Argument::Value(bytes) => {
-                kernel.set_value(index, bytes)?;
+                // SAFETY: the size is the slice's; OpenCL compares it with the parameter's.
+                let set = unsafe { set_kernel_arg(kernel.get(), index, bytes.len(), bytes.as_ptr().cast()) };
+                set.map_err(|code| Error::msg(format!("clSetKernelArg fails with {code}")))?;
                 None
             }
             _ => anyhow::bail!("{} has an argument that twins can't have", case.entry),
-        };
-        if let Some(buffer) = &buffer {
-            kernel.set_buffer(index, buffer)?;
-        }
-        buffers.push(buffer);
+        });
     }
-    // SAFETY: the twin is written for these arguments.
-    let launch = || unsafe { kernel.launch(case.grid, case.block) }.and_then(|()| device.finish());
+    let block = case.block.map(|threads| threads as usize);
+    let grid: [usize; 3] = array::from_fn(|axis| case.grid[axis] as usize * block[axis]);
+    let launch = || {
+        let (kernel, start) = (kernel.get(), ptr::null());
+        // SAFETY: both arrays have three sizes, and the twin is written for these arguments.
+        unsafe { queue.enqueue_nd_range_kernel(kernel, 3, start, grid.as_ptr(), block.as_ptr(), &[]) }?;
+        Ok(queue.finish()?)
+    };
     launch()?;
     if best.outputs.is_none() {
-        let bytes = buffers.iter().map(|buffer| buffer.as_ref().map(api::Buffer::read).transpose());
+        let read = |(buffer, size): &(Buffer<u8>, usize)| {
+            let mut bytes = vec![0; *size];
+            // SAFETY: there is space for all bytes, and the call waits.
+            unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, 0, &mut bytes, &[]) }?;
+            anyhow::Ok(bytes)
+        };
+        let bytes = buffers.iter().map(|buffer| buffer.as_ref().map(read).transpose());
         best.outputs = Some(Outputs { buffers: bytes.collect::<Result<_>>()?, ..Outputs::default() });
     }
     (0..rounds).try_for_each(|_| best.add(launch))
