@@ -102,19 +102,19 @@ macro_rules! direct {
         }
 
         /// Runs an invocation's instructions from `pc` on until one that is left to [`step`](super::step). Returns their number, which
-        /// is below `limit`. Stops at the instruction `watched` and at the one before it, and runs neither.
-        pub(super) fn run<W: World>(
+        /// is below `limit`. With `WATCH`, stops at the instruction `watched` and at the one before it, and runs neither.
+        pub(super) fn run<W: World, const WATCH: bool>(
             (code, floats): (&[Direct], &FloatControls),
             (world, local): (&mut W, &mut W::Local),
             lane: &mut Lane,
             pc: &mut Pc,
             limit: u32,
-            watched: Option<Pc>,
+            watched: Pc,
         ) -> u32 {
             let Lane { registers, private, rounds, index, subgroup, .. } = lane;
             let (registers, private) = (&mut registers[..], &mut private[..]);
             let (mut here, mut used) = (*pc, 0);
-            while used + 1 < limit && watched.is_none_or(|watched| watched.wrapping_sub(here) > 1) {
+            while used + 1 < limit && (!WATCH || watched.wrapping_sub(here) > 1) {
                 let who = Who { lane: *index, subgroup: *subgroup, pc: here };
                 let mut count = 1;
                 let mut next = here + 1;

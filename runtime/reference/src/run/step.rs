@@ -76,7 +76,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
 ) -> (Stop, u32) {
     let code: &Code = &cx.launch.program.code;
     let version = if WATCH { cx.world.version() } else { 0 };
-    let watched = WATCH.then(|| snapshot.pc());
+    let watched = snapshot.pc();
     let mut cycles = |cx: &Context<'_, W>, lane: &Lane, pc| {
         pc == snapshot.pc()
             && snapshot.matches(&lane.calls, &lane.registers, &lane.private)
@@ -88,7 +88,8 @@ pub(super) fn run<W: World, const WATCH: bool>(
         if !W::STRICT {
             let program = cx.launch.program;
             let code = (&program.directs[..], &program.code.floats);
-            let direct = direct::run(code, (&mut *cx.world, &mut *cx.local), lane, &mut pc, limit - used, watched);
+            let world = (&mut *cx.world, &mut *cx.local);
+            let direct = direct::run::<W, WATCH>(code, world, lane, &mut pc, limit - used, watched);
             used += direct;
             if WATCH && direct > 0 && cycles(cx, lane, pc) {
                 break Stop::Cycle;
