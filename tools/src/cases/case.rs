@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::compare::compare;
+use super::contents_spec::Tables;
 use super::prepare::{Expectation, Prepared, Subject, prepare};
-use super::spec::{self, CaseSpec, Tables};
+use super::spec::{self, CaseSpec};
 use super::{Backend, CaseError, Failure, Outputs, Ptx};
 
 /// A case and its origin.

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::literal::Literal;
-use super::spec::{GlobalSpec, Tables};
+use super::contents_spec::{Contents, GlobalSpec, Tables};
 use super::{CaseError, Scalar};
 
 /// Maximum bytes of a buffer in a case. A larger number is probably a mistake.
@@ -54,81 +53,44 @@ impl CasePath<'_> {
     }
 }
 
-/// The forms of an array's elements.
-pub(super) struct Contents<'a> {
-    pub data: Option<&'a Vec<Literal>>,
-    pub bits: Option<&'a str>,
-    pub file: Option<&'a Path>,
-    pub at: Option<u64>,
-    pub table: Option<&'a str>,
-    pub zeros: Option<u64>,
-    pub fill: Option<&'a Literal>,
-    pub len: Option<u64>,
-}
-
-macro_rules! contents {
-    ($spec:expr) => {
-        $crate::cases::contents::Contents {
-            data: $spec.data.as_ref(),
-            bits: $spec.bits.as_deref(),
-            file: $spec.file.as_deref(),
-            at: $spec.at,
-            table: $spec.table.as_deref(),
-            zeros: $spec.zeros,
-            fill: $spec.fill.as_ref(),
-            len: $spec.len,
-        }
-    };
-}
-
-pub(super) use contents;
-
-impl Contents<'_> {
-    /// Number of forms in use, which must be one.
-    pub fn count(&self) -> usize {
-        let Self { data, bits, file, table, zeros, fill, .. } = self;
-        let given = [data.is_some(), bits.is_some(), file.is_some(), table.is_some(), zeros.is_some(), fill.is_some()];
-        given.into_iter().filter(|&given| given).count()
+/// The elements that the forms describe, one of which must be given.
+pub(super) fn read(contents: &Contents<'_>, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
+    if contents.count() != 1 {
+        return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
     }
-
-    pub fn read(&self, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
-        if self.count() != 1 {
-            return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
-        }
-        if self.at.is_some() && self.file.is_none() {
-            return Err(place.error("`at` and `file` go together"));
-        }
-        if (self.fill.is_some() || self.at.is_some()) != self.len.is_some() {
-            return Err(place.error("`len` and `fill` or `at` go together"));
-        }
-        let mut bytes = Vec::new();
-        if let Some(data) = self.data {
-            for (index, literal) in data.iter().enumerate() {
-                let key = format!(".data[{index}]");
-                let bits = ty.parse(&literal.text);
-                bytes.extend(ty.to_bytes(bits.or_else(|message| place.at(&key, |place| Err(place.error(message))))?));
-            }
-        } else if let Some(text) = self.bits {
-            bytes = place.at(".bits", |place| bit_patterns(place, text, ty))?;
-        } else if let Some(file) = self.file {
-            bytes = place.at(".file", |place| place.read(file))?;
-            if let Some(start) = self.at {
-                bytes = place.at(".at", |place| part(place, &bytes, start, self.len.unwrap_or(0), ty))?;
-            }
-        } else if let Some(name) = self.table {
-            bytes = place.at(".table", |place| table(place, name))?;
-        } else if let Some(fill) = self.fill {
-            let bits = place.at(".fill", |place| ty.parse(&fill.text).map_err(|message| place.error(message)))?;
-            let len = array_len(place, self.len.unwrap_or(0), ty)?;
-            bytes = ty.to_bytes(bits).collect::<Vec<u8>>().repeat(len);
-        } else {
-            bytes = vec![0; array_len(place, self.zeros.unwrap_or(0), ty)? * ty.size()];
-        }
-        if bytes.len() % ty.size() != 0 {
-            return Err(place.error(format!("{} bytes are not a whole number of {ty} elements", bytes.len())));
-        }
-        Ok(Array { ty, bytes })
+    if contents.at.is_some() && contents.file.is_none() {
+        return Err(place.error("`at` and `file` go together"));
     }
+    if (contents.fill.is_some() || contents.at.is_some()) != contents.len.is_some() {
+        return Err(place.error("`len` and `fill` or `at` go together"));
+    }
+    let mut bytes = Vec::new();
+    if let Some(data) = contents.data {
+        for (index, literal) in data.iter().enumerate() {
+            let key = format!(".data[{index}]");
+            let bits = ty.parse(&literal.text);
+            bytes.extend(ty.to_bytes(bits.or_else(|message| place.at(&key, |place| Err(place.error(message))))?));
+        }
+    } else if let Some(text) = contents.bits {
+        bytes = place.at(".bits", |place| bit_patterns(place, text, ty))?;
+    } else if let Some(file) = contents.file {
+        bytes = place.at(".file", |place| place.read(file))?;
+        if let Some(start) = contents.at {
+            bytes = place.at(".at", |place| part(place, &bytes, start, contents.len.unwrap_or(0), ty))?;
+        }
+    } else if let Some(name) = contents.table {
+        bytes = place.at(".table", |place| table(place, name))?;
+    } else if let Some(fill) = contents.fill {
+        let bits = place.at(".fill", |place| ty.parse(&fill.text).map_err(|message| place.error(message)))?;
+        let len = array_len(place, contents.len.unwrap_or(0), ty)?;
+        bytes = ty.to_bytes(bits).collect::<Vec<u8>>().repeat(len);
+    } else {
+        bytes = vec![0; array_len(place, contents.zeros.unwrap_or(0), ty)? * ty.size()];
+    }
+    if bytes.len() % ty.size() != 0 {
+        return Err(place.error(format!("{} bytes are not a whole number of {ty} elements", bytes.len())));
+    }
+    Ok(Array { ty, bytes })
 }
 
 /// Words such as `3f800000` and `00000000*12`: bit patterns of the type's full width, with a repeat count.
@@ -178,7 +140,7 @@ pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usi
 
 pub(super) fn global_array(place: CasePath<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
     let ty = scalar(place, &spec.ty)?;
-    contents!(spec).read(place, ty)
+    read(&spec.contents(), place, ty)
 }
 
 pub(super) fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {

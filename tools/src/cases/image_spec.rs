@@ -1,59 +1,34 @@
 //! Images of launch cases, and their textures, surfaces and samplers, in the form of a JSON file.
 
-use std::path::PathBuf;
-
 use ptx2spv_runtime::{AddressMode, Filter, ReadMode};
 use serde::{Deserialize, Serialize};
 
-use super::literal::Literal;
+use super::contents_spec::with_contents;
 
-/// Memory for textures and surfaces. The elements have the same forms as those of a buffer, and are zeros by default.
-/// Their order is: channels of an element, elements of a row, rows, slices or layers, levels.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct ImageSpec {
-    /// Format of a channel: u8, s8, u16, s16, u32, s32, f16, f32, unorm8, unorm16, snorm8, snorm16.
-    pub format: String,
-    /// Channels of an element: 1, 2 or 4.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub channels: u32,
-    /// The dimensions.
-    pub shape: Shape,
-    /// Width, height, and depth, layers or cubes, in elements; as many numbers as the shape has dimensions.
-    pub size: Vec<u32>,
-    /// Levels of a mip-mapped array.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub levels: Option<u32>,
-    /// Bytes from one row to the next, for the shape `pitched`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pitch: Option<u32>,
-    /// Whether surfaces can be made on the array.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub surface: bool,
-    /// The numbers of all channels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Vec<Literal>>,
-    /// File with the bytes, little-endian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// First byte to use of the file, for `len` numbers. By default, the whole file is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each number, separated by blanks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bits: Option<String>,
-    /// Name of a table of the case file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// Number of zeros.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zeros: Option<u64>,
-    /// The value of `len` equal numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fill: Option<Literal>,
-    /// The number of numbers, for `fill` and `at`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub len: Option<u64>,
+with_contents! {
+    /// Memory for textures and surfaces. The elements have the same forms as those of a buffer, and are zeros by default.
+    /// Their order is: channels of an element, elements of a row, rows, slices or layers, levels.
+    pub struct ImageSpec {
+        /// Format of a channel: u8, s8, u16, s16, u32, s32, f16, f32, unorm8, unorm16, snorm8, snorm16.
+        pub format: String,
+        /// Channels of an element: 1, 2 or 4.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        pub channels: u32,
+        /// The dimensions.
+        pub shape: Shape,
+        /// Width, height, and depth, layers or cubes, in elements; as many numbers as the shape has dimensions.
+        pub size: Vec<u32>,
+        /// Levels of a mip-mapped array.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub levels: Option<u32>,
+        /// Bytes from one row to the next, for the shape `pitched`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub pitch: Option<u32>,
+        /// Whether surfaces can be made on the array.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub surface: bool,
+        ..
+    }
 }
 
 /// The dimensions of an image.

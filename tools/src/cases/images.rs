@@ -5,7 +5,8 @@ use std::path::Path;
 
 use ptx2spv_runtime::{ArrayDescriptor, ArrayShape, ChannelFormat, ResourceView, TexelFormat, TextureDescriptor};
 
-use super::contents::{Array, CasePath, Contents, array_len, contents};
+use super::contents::{self, Array, CasePath, array_len};
+use super::contents_spec::Contents;
 use super::image_spec::{ImageSpec, ObjectSpec, Shape, TextureSpec, ViewSpec};
 use super::spec::CaseSpec;
 use super::{CaseError, Scalar};
@@ -31,56 +32,26 @@ pub struct Image {
 
 /// The kind of memory of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say what the members are")]
 pub enum ImageMemory {
     /// An array. It is mip-mapped if the case sets the number of levels.
-    Array {
-        /// The properties of the array.
-        descriptor: ArrayDescriptor,
-        /// The number of levels, if it is a mip-mapped array.
-        levels: Option<u32>,
-    },
+    Array { descriptor: ArrayDescriptor, levels: Option<u32> },
     /// Linear memory.
-    Linear {
-        /// The format of the elements.
-        format: TexelFormat,
-        /// Number of elements.
-        width: u32,
-    },
+    Linear { format: TexelFormat, width: u32 },
     /// Rows of elements.
-    Pitched {
-        /// The format of the elements.
-        format: TexelFormat,
-        /// Elements of a row.
-        width: u32,
-        /// Rows.
-        height: u32,
-        /// Bytes from one row to the next.
-        pitch: u32,
-    },
+    Pitched { format: TexelFormat, width: u32, height: u32, pitch: u32 },
 }
 
 /// A texture, a surface or a sampler.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names say what the members are")]
 pub enum Object {
     /// A texture on an image.
-    Texture {
-        /// The image's name.
-        image: String,
-        /// How it is read.
-        descriptor: TextureDescriptor,
-        /// A view of the image.
-        view: Option<ResourceView>,
-    },
+    Texture { image: String, descriptor: TextureDescriptor, view: Option<ResourceView> },
     /// A surface on an image.
-    Surface {
-        /// The image's name.
-        image: String,
-    },
+    Surface { image: String },
     /// A sampler.
-    Sampler {
-        /// How textures are read.
-        descriptor: TextureDescriptor,
-    },
+    Sampler { descriptor: TextureDescriptor },
 }
 
 impl ImageMemory {
@@ -183,7 +154,7 @@ fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image, CaseError> {
     }
     let ty = scalar(format.channel());
     let bytes = memory.bytes();
-    let contents: Contents<'_> = contents!(spec);
+    let contents = spec.contents();
     let contents = match spec.file.as_deref().filter(|file| Picture::is_named(file)) {
         Some(file) if contents.count() == 1 => place.at(".file", |place| picture(place, file, &memory))?,
         _ => elements(place, &contents, bytes, ty)?,
@@ -197,7 +168,7 @@ fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image, CaseError> {
 /// Elements in one of the forms of a buffer, or zeros.
 fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar) -> Result<Array, CaseError> {
     if contents.count() > 0 {
-        return contents.read(place, ty);
+        return contents::read(contents, place, ty);
     }
     let count = array_len(place, bytes / ty.size() as u64, ty)?;
     Ok(Array { ty, bytes: vec![0; count * ty.size()] })

@@ -8,6 +8,7 @@ mod backend;
 mod case;
 pub mod compare;
 pub mod contents;
+pub mod contents_spec;
 pub mod cuda;
 mod cuda_images;
 pub mod device;

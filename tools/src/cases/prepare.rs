@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::contents::{Array, CasePath, array_len, contents, global_array, hex_bytes, scalar};
+use super::contents::{self, Array, CasePath, array_len, global_array, hex_bytes, scalar};
+use super::contents_spec::Tables;
 use super::image_spec::ObjectSpec;
 use super::images::{self, Image, Object, Textures};
-use super::spec::{ArgSpec, CaseSpec, ExpectSpec, NanRule, Tables};
+use super::spec::{ArgSpec, CaseSpec, ExpectSpec, NanRule};
 use super::{CaseError, Ptx, Scalar};
 
 /// A case that is ready to run.
@@ -224,7 +225,7 @@ fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
 }
 
 fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image>) -> Result<Argument, CaseError> {
-    let contents = contents!(spec);
+    let contents = spec.contents();
     let object =
         ObjectSpec { texture: spec.texture.clone(), surface: spec.surface.clone(), sampler: spec.sampler.clone() };
     let is_object = object.texture.is_some() || object.surface.is_some() || object.sampler.is_some();
@@ -249,7 +250,7 @@ fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image
     }
     let name = spec.ty.as_deref().ok_or_else(|| place.error("`type` is missing"))?;
     let Some(value) = &spec.value else {
-        return contents.read(place, scalar(place, name)?).map(Argument::Buffer);
+        return contents::read(&contents, place, scalar(place, name)?).map(Argument::Buffer);
     };
     if spec.len.is_some() || spec.at.is_some() {
         return Err(place.error("`len` and `fill` or `at` go together"));
@@ -290,7 +291,7 @@ fn check(
         (None, Some(array)) => array.ty,
         (None, None) => return Err(place.error("`type` is needed for a variable that is not in `globals`")),
     };
-    let expected = contents!(spec).read(place, ty)?;
+    let expected = contents::read(&spec.contents(), place, ty)?;
     if expected.bytes.is_empty() {
         return Err(place.error("nothing is expected: such a check can't fail"));
     }

@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
+use super::contents_spec::Tables;
 use super::images::Image;
 use super::literal::Literal;
 use super::prepare::{Argument, Check, Expectation, Prepared, Subject};
-use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form, Tables};
+use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form};
 use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
 
 /// Runs every case of a file that doesn't expect an error, and rewrites the file with the results. Returns the number

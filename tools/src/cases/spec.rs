@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::CaseError;
+use super::contents_spec::{GlobalSpec, Tables, with_contents};
 use super::image_spec::{ImageSpec, ObjectSpec, TextureSpec};
 use super::literal::Literal;
 
@@ -59,146 +60,69 @@ pub struct CaseSpec {
     pub error: Option<String>,
 }
 
-/// A kernel argument: a buffer (`data`, `bits`, `file`, `table`, `zeros` or `fill`), a `value`, `null`, or the handle of a
-/// `texture`, a `surface` or a `sampler`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ArgSpec {
-    /// Element type, or `bytes` for a struct by value.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub ty: Option<String>,
-    /// Elements of a buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Vec<Literal>>,
-    /// File with the bytes of a buffer, little-endian.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bits: Option<String>,
-    /// Name of a table of the case file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// Length of a buffer of zeros, in elements.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zeros: Option<u64>,
-    /// The value of all `len` elements of a buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill: Option<Literal>,
-    /// The number of elements, for `fill` and `at`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub len: Option<u64>,
-    /// A number passed by value, or hexadecimal digits for `bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Literal>,
-    /// `true` for the null pointer.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub null: bool,
-    /// A texture's handle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub texture: Option<TextureSpec>,
-    /// A surface's handle: the name of its image.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surface: Option<String>,
-    /// A sampler's handle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampler: Option<TextureSpec>,
-    /// A buffer of handles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub handles: Option<Vec<ObjectSpec>>,
+with_contents! {
+    /// A kernel argument: a buffer (`data`, `bits`, `file`, `table`, `zeros` or `fill`), a `value`, `null`, or the handle of a
+    /// `texture`, a `surface` or a `sampler`.
+    #[derive(Default)]
+    pub struct ArgSpec {
+        /// Element type, or `bytes` for a struct by value.
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        pub ty: Option<String>,
+        ..
+        /// A number passed by value, or hexadecimal digits for `bytes`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<Literal>,
+        /// `true` for the null pointer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub null: bool,
+        /// A texture's handle.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub texture: Option<TextureSpec>,
+        /// A surface's handle: the name of its image.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub surface: Option<String>,
+        /// A sampler's handle.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub sampler: Option<TextureSpec>,
+        /// A buffer of handles.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub handles: Option<Vec<ObjectSpec>>,
+    }
 }
 
-/// Contents of a module variable, or a table.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct GlobalSpec {
-    /// Element type.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// The elements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Vec<Literal>>,
-    /// File with the bytes, little-endian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bits: Option<String>,
-    /// Name of a table of the case file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// Number of elements that are all zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zeros: Option<u64>,
-    /// The value of all `len` elements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fill: Option<Literal>,
-    /// The number of elements, for `fill` and `at`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub len: Option<u64>,
-}
-
-/// Expected contents of a buffer, a module variable or an image after the launch.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ExpectSpec {
-    /// Index of the argument to check, which must be a buffer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arg: Option<usize>,
-    /// Name of the module variable to check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub global: Option<String>,
-    /// Name of the image to check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
-    /// Type of the comparison; by default that of the argument, of the `globals` entry or of the image's channels.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub ty: Option<String>,
-    /// First element to compare.
-    #[serde(skip_serializing_if = "is_zero_u64")]
-    pub offset: u64,
-    /// Expected elements.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Vec<Literal>>,
-    /// File with the expected bytes, little-endian.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// First byte to use of the file, for `len` elements. By default, the whole file is used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<u64>,
-    /// Bit patterns in hexadecimal, one for each element, separated by blanks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bits: Option<String>,
-    /// Name of a table of the case file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// Number of zeros expected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zeros: Option<u64>,
-    /// The value of all `len` expected elements.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fill: Option<Literal>,
-    /// The number of elements, for `fill` and `at`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub len: Option<u64>,
-    /// Maximum distance of floats, in representable values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ulp: Option<u64>,
-    /// Maximum absolute error of floats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub abs: Option<f64>,
-    /// Maximum error of floats, relative to the expected value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rel: Option<f64>,
-    /// How NaNs compare.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nan: Option<NanRule>,
+with_contents! {
+    /// Expected contents of a buffer, a module variable or an image after the launch.
+    #[derive(Default)]
+    pub struct ExpectSpec {
+        /// Index of the argument to check, which must be a buffer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub arg: Option<usize>,
+        /// Name of the module variable to check.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub global: Option<String>,
+        /// Name of the image to check.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub image: Option<String>,
+        /// Type of the comparison; by default that of the argument, of the `globals` entry or of the image's channels.
+        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+        pub ty: Option<String>,
+        /// First element to compare.
+        #[serde(default, skip_serializing_if = "is_zero_u64")]
+        pub offset: u64,
+        ..
+        /// Maximum distance of floats, in representable values.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub ulp: Option<u64>,
+        /// Maximum absolute error of floats.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub abs: Option<f64>,
+        /// Maximum error of floats, relative to the expected value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rel: Option<f64>,
+        /// How NaNs compare.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub nan: Option<NanRule>,
+    }
 }
 
 /// How NaNs compare.
@@ -211,9 +135,6 @@ pub enum NanRule {
     /// Sign and payload are compared.
     Bits,
 }
-
-/// Arrays shared by several cases of a file, by name.
-pub type Tables = BTreeMap<String, GlobalSpec>;
 
 /// A case file.
 #[derive(Clone, Debug)]

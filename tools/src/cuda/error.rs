@@ -2,6 +2,7 @@
 
 /// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the names say what the members are")]
 pub enum CudaError {
     /// There is no usable driver.
     #[error("no CUDA driver: {0}")]
@@ -9,9 +10,7 @@ pub enum CudaError {
     /// A call returned an error.
     #[error("{call}: {name}{}", if log.is_empty() { String::new() } else { format!("\n{log}") })]
     Call {
-        /// The function.
         call: &'static str,
-        /// The result code.
         code: i32,
         /// The code's name and description.
         name: String,
