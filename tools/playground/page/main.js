@@ -8,9 +8,10 @@ import { Launch } from "./launch.js";
 import { outcome, problems } from "./outcome.js";
 import { Devices, Stages, summarize } from "./panels.js";
 import { decode, encode } from "./state.js";
+import { Support } from "./support.js";
 
 const find = (id) => document.getElementById(id);
-const TABS = ["run", "stages", "spirv", "devices"];
+const TABS = ["run", "stages", "spirv", "devices", "support"];
 const FIRST = "mandelbrot";
 
 // What the address has: the text, or the name of the example that it is; the rest is chosen or typed.
@@ -32,6 +33,8 @@ const stages = new Stages(find("stages"), (name) => {
   state.stage = name;
   remember();
 });
+
+const support = new Support(find("support"));
 
 function note(text) {
   find("note").textContent = text;
@@ -140,6 +143,7 @@ function show(tab) {
     find(`tab-${name}`).ariaSelected = isShown;
     find(`tab-${name}`).tabIndex = isShown ? 0 : -1;
   }
+  if (state.tab === "support") support.show();
 }
 
 function choosePreset(name) {

@@ -1,8 +1,8 @@
 // Keeps the files of the page for visits without a network. With one, the files are those of the server.
 
 const FILES = [
-  "./", "style.css", "ptx2spv.wasm", "worker.js",
-  ...["buffers", "editor", "elements", "engine", "examples", "highlight", "launch", "main", "outcome", "panels", "state"].map((name) => `${name}.js`),
+  "./", "style.css", "ptx2spv.wasm", "support.md", "worker.js",
+  ...["buffers", "editor", "elements", "engine", "examples", "highlight", "launch", "main", "outcome", "panels", "state", "support"].map((name) => `${name}.js`),
   ...["mandelbrot", "vector_add", "reduction", "mma", "race", "out_of_bounds", "uninitialised"].map((name) => `examples/${name}.ptx`),
 ];
 

@@ -193,6 +193,14 @@ fn devices_are_compared_and_long_kernels_stop() {
     // Devices that lack something need more instructions.
     let least = browser.eval(&page, &format!("Math.max(...{rows}) > 2 * Math.min(...{rows})"));
     assert_eq!(least, json!(true));
+    // Which of PTX translates, by a filter.
+    browser.eval(&page, "document.getElementById('tab-support').click()");
+    browser.until(&page, "document.querySelectorAll('#support tbody tr').length > 150");
+    let filter = "(() => { const field = document.querySelector('#support input'); field.value = 'shfl'; field.dispatchEvent(new Event('input')); })()";
+    browser.eval(&page, filter);
+    let found =
+        "[...document.querySelectorAll('#support tbody tr:not([hidden])')].map((row) => row.cells[0].textContent)";
+    assert_eq!(browser.eval(&page, found), json!(["shfl"]));
     let endless = ".version 7.0\\n.target sm_50\\n.address_size 64\\n.entry k() { next: bra next; }";
     browser.eval(&page, &format!("(() => {{ const area = document.getElementById('ptx'); area.value = '{endless}'; area.dispatchEvent(new Event('input')); }})()"));
     browser.until(&page, "document.getElementById('kernel').value === 'k'");
@@ -219,7 +227,7 @@ fn the_page_suits_phones_and_dark_rooms() {
     start(&mut browser, &page);
     let phone = json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true});
     browser.call(&page, "Emulation.setDeviceMetricsOverride", phone);
-    for tab in ["devices", "stages", "spirv", "run"] {
+    for tab in ["support", "devices", "stages", "spirv", "run"] {
         browser.eval(&page, &format!("document.getElementById('tab-{tab}').click()"));
         let width = browser.eval(&page, "document.documentElement.scrollWidth");
         assert_eq!(width, json!(390), "{tab}");
