@@ -75,131 +75,35 @@ fn broken_prologues() {
         ["2:1 syntax error: expected `.target` (it follows `.version`)"]
     );
     assert_eq!(report(".version 8.5 .target"), ["1:21 syntax error: expected a name"]);
-    items(".address_size 48", &["1:15 `.address_size` must be 32 or 64"]);
-    items(".version 8.5", &["1:1 `.version` may stand only once, at the start"]);
 }
 
 #[test]
-fn missing_semicolons() {
-    statements("add.u32 a, b, c\nret;", &["3:1 syntax error: expected `,` or `;`"]);
-    statements("ret\n", &["4:1 syntax error: expected an operand or `;`"]);
-    statements("bra L\n@p exit;", &["3:1 syntax error: expected an operand or `;`"]);
-    items(".global .u32 x\n.global .u32 y;", &["2:1 syntax error: expected `,`, `;`, `=`, `<` or `[`"]);
-    items(".alias a, b\n.global .u32 y;", &["2:1 syntax error: expected `;`"]);
-    statements(".reg .u32 x\nret;", &["3:1 syntax error: expected `,`, `;`, `=`, `<` or `[`"]);
+fn broken_items_and_statements() {
+    let check = |lines: &[&str], is_item: bool| {
+        let (errors, text): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| line.starts_with("! "));
+        let errors: Vec<&str> = errors.iter().map(|error| &error[2..]).collect();
+        assert!(!errors.is_empty(), "{text:?}");
+        if is_item { items(&text.join("\n"), &errors) } else { statements(&text.join("\n"), &errors) }
+    };
+    let mut is_item = false;
+    let lines: Vec<&str> = include_str!("errors.txt").lines().collect();
+    for case in lines.split(|line| line.is_empty()) {
+        match case {
+            [kind] if kind.starts_with("# ") => is_item = *kind == "# items",
+            case => check(case, is_item),
+        }
+    }
 }
 
 #[test]
-fn broken_operands() {
-    statements("add.u32 a, , c;", &["2:12 syntax error: expected an operand"]);
-    statements("add.u32 a, b,;", &["2:14 syntax error: expected an operand"]);
-    statements("add.u32 a b;", &["2:11 syntax error: expected `,` or `;`"]);
-    statements("ld.u32 a, [b;", &["2:13 syntax error: expected `,` or `]`"]);
-    statements("ld.u32 a, [];", &["2:12 syntax error: expected a value"]);
-    statements("ld.u32 a, b];", &["2:12 syntax error: expected `,` or `;`"]);
-    statements("mov.b64 {a, b, c;", &["2:17 syntax error: expected an operand or `}`"]);
-    statements(
-        "mov.b64 a, b};",
-        &["2:13 syntax error: expected an operand or `;`", "3:1 syntax error: expected a declaration"],
-    );
-    statements("mov.b64 {a, {b}}, c;", &["2:13 syntax error: expected an operand or `}`"]);
-    statements("call (a, f;", &["2:11 syntax error: expected `,` or `)`"]);
-    statements("setp.lt.s32 p|, a, b;", &["2:15 syntax error: expected an operand"]);
-    statements("mov.u32 a, #5;", &["2:12 syntax error: expected an operand or `;`"]);
-    statements("mov.u32 a, \"b\";", &["2:12 syntax error: expected an operand or `;`"]);
-    statements("and.pred a, !b.x, c;", &["2:16 syntax error: expected `,` or `;`"]);
-    statements("mov.u32 %r1, ä;", &["2:14 syntax error: expected an operand or `;`"]);
-    statements("@!5 bra L;", &["2:3 syntax error: expected a name"]);
-    statements("5;", &["2:1 syntax error: expected a statement"]);
-    statements("a.b: ret;", &["2:4 syntax error: expected an operand or `;`"]);
-}
-
-#[test]
-fn broken_numbers() {
-    statements("mov.u64 a, 92233720368547758080;", &["2:12 `92233720368547758080` does not fit 64 bits"]);
-    statements("mov.u64 a, 0x80000000000000000;", &["2:12 `0x80000000000000000` does not fit 64 bits"]);
-    statements("mov.u32 a, 0x;", &["2:12 `0x` is not a hexadecimal number"]);
-    statements("mov.u32 a, 0x1G;", &["2:12 `0x1G` is not a hexadecimal number"]);
-    statements("mov.u32 a, 089;", &["2:12 `089` is not an octal number"]);
-    statements("mov.u32 a, 0b12;", &["2:12 `0b12` is not a binary number"]);
-    statements("mov.u32 a, 12abc;", &["2:12 `12abc` is not a decimal number"]);
-    statements("mov.f32 a, 0f3F80000;", &["2:12 `0f3F80000`: `0f` takes exactly 8 hexadecimal digits"]);
-    statements("mov.f32 a, 0f3F8000000;", &["2:12 `0f3F8000000`: `0f` takes exactly 8 hexadecimal digits"]);
-    statements("mov.f64 a, 0d3F800000;", &["2:12 `0d3F800000`: `0d` takes exactly 16 hexadecimal digits"]);
-    statements("mov.f64 a, 1e999;", &["2:12 `1e999` is too large for double precision"]);
-    items(".global .align 3 .u32 x;", &["1:16 an alignment must be a power of two"]);
-    items(".global .align .u32 x;", &["1:16 syntax error: expected a number"]);
-    items(".reg .u32 %r<5000000000>;", &["1:14 `5000000000` is too large: 32 bits is the limit here"]);
-    items(".entry k() .maxntid 1.5 { }", &["1:21 `1.5` is not an integer"]);
-}
-
-#[test]
-fn broken_expressions() {
-    items(".global .u32 x = 1 / 0;", &["1:18 division by zero"]);
-    items(".global .u32 x = 1 % (2 - 2);", &["1:18 division by zero"]);
-    items(".global .f32 x = 1.0 / 0.0;", &["1:18 division by zero"]);
-    items(".global .u32 x = (1 + 2;", &["1:24 syntax error: expected `)`"]);
-    items(".global .u32 x = 1 + 2);", &["1:23 syntax error: expected `,` or `;`"]);
-    items(".global .u32 x = 1 ? 2;", &["1:23 syntax error: expected `:`"]);
-    items(".global .b64 x = 4 + foo;", &["1:22 syntax error: expected a constant"]);
-    items(".global .b64 x = (foo);", &["1:19 syntax error: expected a constant"]);
-    items(".global .u32 x = (1 ? 2) : 3;", &["1:24 syntax error: expected `:`"]);
-    items(".global .u32 x = 1 + ;", &["1:22 syntax error: expected a value"]);
-    items(".global .u32 x = 1.0 + 1;", &["1:18 an expression can't mix integers and floating point"]);
-    items(".global .u32 x = ~1.0;", &["1:19 this operator needs an integer"]);
-    items(".global .u32 x = (.f32) 1;", &["1:19 syntax error: expected `.s64` or `.u64`"]);
-    items(".global .u32 x = foo * 2;", &["1:18 only an offset can be added to an address"]);
-    items(".global .f32 x = 0f3f800000 + 1.0;", &["1:18 a `0f` number can't be part of an expression"]);
-    items(".global .u32 x[1 - 2];", &["1:16 an array dimension must be an integer that is not negative"]);
-}
-
-#[test]
-fn broken_declarations() {
-    items(".global .u33 x;", &["1:9 syntax error: expected a state space or type"]);
-    items(".global x;", &["1:9 syntax error: expected a type"]);
-    items(".u32 x;", &["1:1 syntax error: expected a declaration"]);
-    items(".entry k(.u32 x) { }", &["1:10 syntax error: expected a state space"]);
-    items(".global .local .u32 x;", &["1:10 `.local` is one too many of its kind here"]);
-    items(".visible .weak .global .u32 x;", &["1:10 a declaration takes one linkage directive only"]);
-    items(".global .u32 5;", &["1:14 syntax error: expected a name"]);
-    items(".global .u32 x[2;", &["1:17 syntax error: expected an operand or `]`"]);
-    items(".global .u32 x = {1, 2;", &["1:23 syntax error: expected `,` or `}`"]);
-    items(".global .u32 x = {1, , 2};", &["1:22 syntax error: expected a value"]);
-    items(".global .u32 x = {1 {2}};", &["1:21 syntax error: expected `,` or `;`"]);
-    items(".global .u32 x = {1}};", &["1:21 syntax error: expected `,` or `;`"]);
-    items(".global .u32 x = ;", &["1:18 syntax error: expected a value"]);
-    items(".global .u32 x = {1, #};", &["1:22 syntax error: expected a value"]);
-    items(".global .u32 x = {1,", &["1:21 syntax error: expected a value"]);
-    items(".entry (.param .u32 a) k() { }", &["1:8 syntax error: expected the name of the kernel"]);
-    items(".entry k(.param .u32 a .param .u32 b) { }", &["1:24 syntax error: expected `,`, `)`, `<` or `[`"]);
-    items(".entry k(.param .u32 a", &["1:23 syntax error: expected `,`, `)`, `<` or `[`"]);
-    items(".entry k() 5 { ret; }", &["1:12 syntax error: expected a directive, `{` or `;`"]);
-    items(".alias a;", &["1:9 syntax error: expected `,`"]);
-    items(".file \"a.cu\"", &["1:7 syntax error: expected a number"]);
-    items(".file 1 \"a.cu\n.global .u32 x;", &["1:9 this string is not closed on its line: `\"` is missing"]);
-    items(".section .debug_info {\n.b8 1, }\n.global .u32 x;", &["2:6 syntax error: expected debugging data or `}`"]);
-    items("mov.u32 a, b;", &["1:1 syntax error: expected a declaration"]);
-    statements("ret; .branchtargets L;", &["2:6 syntax error: expected a label before this directive"]);
-    statements(".foo .u32 x;", &["2:1 syntax error: expected a statement"]);
-}
-
-#[test]
-fn braces_and_comments_that_are_not_closed() {
+fn braces_that_are_not_closed() {
     items(".entry k() {\nret;\n", &["3:1 syntax error: expected `}`"]);
     items(".entry k() {\n{ret;\n}\n", &["4:1 syntax error: expected `}`"]);
     items(
         ".entry k() {\nret;\n\n.visible .entry l() {\n ret;\n}\n.global .u33 x;",
         &["4:1 syntax error: expected `}`", "7:9 syntax error: expected a state space or type"],
     );
-    items(
-        ".entry k() { ret; }\n}\nadd.u32 a, b, c;\n.func f() { ret }",
-        &["2:1 syntax error: expected a declaration", "4:17 syntax error: expected an operand or `;`"],
-    );
     items(".section .debug_info {\n.b8 1\n", &["3:1 syntax error: expected `}`"]);
-    items("/* a", &["1:1 this comment is not closed: `*/` is missing"]);
-    statements("ret;\n/* a", &["3:1 this comment is not closed: `*/` is missing"]);
-    statements("mov.u32 a, /* b;", &["2:12 this comment is not closed: `*/` is missing"]);
-    items(".global .u32 x = {1, /* b};", &["1:22 this comment is not closed: `*/` is missing"]);
 }
 
 #[test]
