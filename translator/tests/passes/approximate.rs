@@ -1,57 +1,20 @@
 //! The approximate functions that legalization writes out, against the host's on f64, over the whole range of operands.
 //! Errors are printed (`--nocapture`); `docs/numerics.md` has the worst ones.
 
-use super::support::{Random, access};
-use crate::evaluator::Machine;
+use super::device::Device;
+use super::support::{Random, target};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Root, Space, Type, Unary, Value, verify};
-use ptx2spv_translator::internals::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::internals::ir::{Binary, Op, Root, Type, Unary};
+use ptx2spv_translator::target::Facts;
 
 /// A device without `F64` that flushes denormals now and then, of whose functions nothing is known.
 fn unknown() -> Target {
-    let mut target = Target::preset("lavapipe").expect("a preset");
-    target.facts = Facts { normal_f32_exact: true, ..Facts::default() };
-    target.features.remove(&Feature::ShaderFloat64);
-    target
+    target("unknown", false, Facts { normal_f32_exact: true, ..Facts::default() })
 }
 
-/// A function of two f32 as it was legalized.
-struct Device {
-    function: Function,
-    machine: Machine,
-}
-
-impl Device {
-    fn new(op: impl FnOnce([Value; 2]) -> Op) -> Self {
-        Self::of(unknown(), op)
-    }
-
-    fn of(target: Target, op: impl FnOnce([Value; 2]) -> Op) -> Self {
-        let mut function = Function::default();
-        let vars = [(); 2].map(|()| function.var(Type::I32));
-        let b = Builder::new(&mut function);
-        let operands = vars.map(|var| b.bitcast(b.get(var), Type::F32));
-        let result = b.bits(b.op(Type::F32, op(operands)));
-        b.store(access(Space::Shared, 4), b.i32(0), vec![result]);
-        b.finish();
-        legalize(&mut function, &target).unwrap();
-        assert_eq!(verify(&function), Ok(()), "{function}");
-        let machine = Machine { facts: target.facts, shared: vec![0; 4], ..Machine::default() };
-        Self { function, machine }
-    }
-
-    fn unary(op: Unary) -> Self {
-        Self::new(|[x, _]| Op::Unary(op, x))
-    }
-
-    fn apply(&mut self, x: f32, y: f32) -> f32 {
-        self.machine.vars.clear();
-        self.machine.vars.extend([x, y].map(|operand| u64::from(operand.to_bits())));
-        self.machine.steps = 10_000;
-        self.machine.run(&self.function).unwrap_or_else(|fault| panic!("{x:e} {y:e}: {fault}"));
-        f32::from_bits(u32::from_le_bytes(self.machine.shared[..4].try_into().expect("four bytes")))
-    }
+/// A function of an `F32` on a device.
+fn unary(target: &Target, op: Unary) -> Device {
+    Device::new(target, [Type::F32], |b, [x]| b.op(Type::F32, Op::Unary(op, x)))
 }
 
 /// Every 4099th f32 and all around the powers of two.
@@ -80,10 +43,10 @@ impl Worst {
 
 #[test]
 fn exponentials() {
-    let mut device = Device::unary(Unary::Exp2Approx);
+    let mut device = unary(&unknown(), Unary::Exp2Approx);
     let mut worst = Worst::default();
     for x in operands() {
-        let found = f64::from(device.apply(x, 0.0));
+        let found = f64::from(device.apply_f32([x]));
         let exact = f64::from(x).exp2();
         if x.is_nan() {
             assert!(found.is_nan());
@@ -96,18 +59,18 @@ fn exponentials() {
         }
     }
     worst.check("ex2, of the mantissa", 2f64.powf(-22.5));
-    assert_eq!(device.apply(0.0, 0.0), 1.0);
-    assert_eq!(device.apply(-0.0, 0.0), 1.0);
-    assert_eq!(device.apply(3.0, 0.0), 8.0);
+    assert_eq!(device.apply_f32([0.0]), 1.0);
+    assert_eq!(device.apply_f32([-0.0]), 1.0);
+    assert_eq!(device.apply_f32([3.0]), 8.0);
 }
 
 #[test]
 fn logarithms() {
-    let mut device = Device::unary(Unary::Log2Approx);
+    let mut device = unary(&unknown(), Unary::Log2Approx);
     let (mut near, mut far) = (Worst::default(), Worst::default());
     let mantissas = (0..1 << 23).step_by(7).map(|bits| f32::from_bits(0x3f80_0000 + bits));
     for x in operands().chain(mantissas).filter(|x| !x.is_subnormal()) {
-        let found = f64::from(device.apply(x, 0.0));
+        let found = f64::from(device.apply_f32([x]));
         let exact = f64::from(x).log2();
         if x == 0.0 || !x.is_finite() || x < 0.0 {
             assert!(found == exact || found.is_nan() && exact.is_nan(), "{x:e}: {found:e}");
@@ -119,7 +82,7 @@ fn logarithms() {
     }
     near.check("lg2, absolute from 0.5 to 2", 2f64.powf(-22.6));
     far.check("lg2, relative elsewhere", 2f64.powi(-22));
-    assert_eq!(device.apply(1.0, 0.0), 0.0);
+    assert_eq!(device.apply_f32([1.0]), 0.0);
 }
 
 /// Turns as hardware has them: the product with its constant, rounded towards zero.
@@ -135,11 +98,11 @@ fn sines_and_cosines() {
     for (name, op, exact) in
         [("sin", Unary::SinApprox, f64::sin as fn(f64) -> f64), ("cos", Unary::CosApprox, f64::cos as fn(f64) -> f64)]
     {
-        let mut device = Device::unary(op);
+        let mut device = unary(&unknown(), op);
         let (mut model, mut quadrant) = (Worst::default(), Worst::default());
         let angles = (0..200_000).map(|step| step as f32 * (std::f32::consts::FRAC_PI_2 / 200_000.0));
         for x in operands().chain(angles) {
-            let found = f64::from(device.apply(x, 0.0));
+            let found = f64::from(device.apply_f32([x]));
             if !x.is_finite() {
                 assert!(found.is_nan());
                 continue;
@@ -153,18 +116,18 @@ fn sines_and_cosines() {
         model.check(&format!("{name}, against hardware's turns"), 2f64.powf(-22.5));
         quadrant.check(&format!("{name}, in the first quadrant"), 2f64.powf(-20.9));
     }
-    let mut sine = Device::unary(Unary::SinApprox);
-    assert_eq!(sine.apply(-0.0, 0.0).to_bits(), (-0f32).to_bits());
-    assert_eq!(sine.apply(0.0, 0.0).to_bits(), 0);
-    assert_eq!(Device::unary(Unary::CosApprox).apply(-0.0, 0.0), 1.0);
+    let mut sine = unary(&unknown(), Unary::SinApprox);
+    assert_eq!(sine.apply_f32([-0.0]).to_bits(), (-0f32).to_bits());
+    assert_eq!(sine.apply_f32([0.0]).to_bits(), 0);
+    assert_eq!(unary(&unknown(), Unary::CosApprox).apply_f32([-0.0]), 1.0);
 }
 
 #[test]
 fn hyperbolic_tangents() {
-    let mut device = Device::unary(Unary::TanhApprox);
+    let mut device = unary(&unknown(), Unary::TanhApprox);
     let mut worst = Worst::default();
     for x in operands() {
-        let found = device.apply(x, 0.0);
+        let found = device.apply_f32([x]);
         let exact = f64::from(x).tanh();
         if x.is_nan() {
             assert!(found.is_nan());
@@ -189,9 +152,9 @@ fn exponentials_that_flush() {
     ];
     for (name, facts) in devices {
         let target = Target { facts, ..unknown() };
-        let mut device = Device::of(target, |[x, _]| Op::Unary(Unary::Exp2Flushed, x));
+        let mut device = unary(&target, Unary::Exp2Flushed);
         for x in operands().step_by(101).chain([0.0, -0.0, -126.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN]) {
-            let found = device.apply(x, 0.0);
+            let found = device.apply_f32([x]);
             let exact = f64::from(if x.is_subnormal() { 0.0 } else { x }).exp2();
             let is_right = if x < -126.0 {
                 found.to_bits() == 0
@@ -212,13 +175,13 @@ fn roots() {
         ("sqrt", Unary::SqrtApprox, (|x| x.sqrt()) as fn(f64) -> f64, 2f64.powi(-23)),
         ("rsqrt", Unary::InverseSqrtApprox, |x| x.sqrt().recip(), 2f64.powf(-22.9)),
     ] {
-        let mut device = Device::unary(op);
+        let mut device = unary(&unknown(), op);
         let mut worst = Worst::default();
         // All mantissas, since the exponent changes nothing, and all exponents.
         let mantissas = (0..1 << 24).step_by(29).map(|bits| f32::from_bits(0x3f80_0000 + bits));
         for x in operands().chain(mantissas).filter(|x| x.is_normal() && *x > 0.0) {
             let exact = exact(f64::from(x));
-            worst.note((f64::from(device.apply(x, 0.0)) / exact - 1.0).abs(), x);
+            worst.note((f64::from(device.apply_f32([x])) / exact - 1.0).abs(), x);
         }
         worst.check(&format!("{name}, relative"), bound);
     }
@@ -241,9 +204,9 @@ fn ends_of_roots() {
     for ((name, facts), (inverse, flush)) in devices.iter().flat_map(|device| forms.map(|form| (device, form))) {
         let target = Target { facts: facts.clone(), ..unknown() };
         let root = Root { inverse, flush };
-        let mut device = Device::of(target, |[x, _]| Op::Unary(Unary::Root(root), x));
+        let mut device = unary(&target, Unary::Root(root));
         for x in operands().step_by(101).chain([0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN]) {
-            let found = device.apply(x, 0.0);
+            let found = device.apply_f32([x]);
             let operand = if flush && x.is_subnormal() { 0f32.copysign(x) } else { x };
             let exact = f64::from(operand).sqrt();
             let exact = if inverse { exact.recip() } else { exact };
@@ -260,11 +223,11 @@ fn ends_of_roots() {
 
 #[test]
 fn quotients() {
-    let mut device = Device::new(|[x, y]| Op::Binary(Binary::FDivApprox, x, y));
+    let mut device = Device::new(&unknown(), [Type::F32; 2], |b, [x, y]| b.binary(Binary::FDivApprox, x, y));
     let mut worst = Worst::default();
     let mut random = Random::new(5);
     let mut check = |device: &mut Device, x: f32, y: f32| {
-        let found = device.apply(x, y);
+        let found = device.apply_f32([x, y]);
         let exact = f64::from(x) / f64::from(y);
         let nearest = exact as f32;
         if nearest.is_nan() || nearest.is_infinite() || nearest == 0.0 {

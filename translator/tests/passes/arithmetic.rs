@@ -1,193 +1,109 @@
 //! Emulated float arithmetic against correctly rounded references: the host's, and rustc_apfloat where it has the
 //! operation. The interpreter plays devices whose own arithmetic is wrong where no fact vouches for it.
 
+use super::device;
+use super::exact::{self, Operation, cases, nan};
 use super::shape::Shape;
-use super::support::{Random, access, target};
-use crate::evaluator::Machine;
-use ptx2spv_translator::internals::ir::{Binary, Builder, Function, Op, Space, Type, Unary, Value, Var, verify};
-use ptx2spv_translator::internals::pipeline::legalize;
+use super::support::{Random, target};
+use ptx2spv_translator::internals::ir::{Rounding, Type, bits_type};
 use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Math, Options, Program, Source, Target, Topic};
-use rustc_apfloat::ieee::{Double, Single};
-use rustc_apfloat::{Float, Round};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
-    Fma,
-    Div,
-    Sqrt,
-}
-
-impl Operation {
-    fn op(self, [x, y, z]: [Value; 3]) -> Op {
-        match self {
-            Operation::Fma => Op::Fma(x, y, z),
-            Operation::Div => Op::Binary(Binary::FDiv, x, y),
-            Operation::Sqrt => Op::Unary(Unary::Sqrt, x),
-        }
-    }
-
-    /// Whether an operation of the kind is left.
-    fn is_in(self, function: &Function) -> bool {
-        let name = ["fma ", "fdiv ", "sqrt "][self as usize];
-        let types = [": f32 =", ": f64 ="];
-        let text = function.to_string();
-        text.lines().any(|line| types.iter().any(|ty| line.contains(&format!("{ty} {name}"))))
-    }
-}
-
-fn bytes(ty: Type) -> u8 {
-    if ty == Type::F32 { 4 } else { 8 }
-}
-
-/// A function that applies an operation to variables 0 to 2 and leaves the result in shared memory's first bytes.
-fn function(operation: Operation, ty: Type, target: &Target) -> Function {
-    let bits = if ty == Type::F32 { Type::I32 } else { Type::I64 };
-    let mut function = Function::default();
-    let operands = [(); 3].map(|()| function.var(bits));
-    let b = Builder::new(&mut function);
-    let operands = operands.map(|var: Var| b.bitcast(b.get(var), ty));
-    let address = b.i32(0);
-    let compute = |b: &Builder<'_>| {
-        let result = b.bits(b.op(ty, operation.op(operands)));
-        b.store(access(Space::Shared, bytes(ty)), address, vec![result]);
-    };
-    if target.quirks.double_divisions_wrong {
-        b.loop_(|b| {
-            b.if_(b.is_zero(address), compute);
-            b.break_();
-        });
-    } else {
-        compute(&b);
-    }
-    b.finish();
-    legalize(&mut function, target).unwrap();
-    assert_eq!(verify(&function), Ok(()), "{function}");
-    function
-}
-
-/// The correctly rounded result; any NaN as NVIDIA's.
-fn reference(operation: Operation, ty: Type, [x, y, z]: [u64; 3], twice: bool) -> u64 {
-    if ty == Type::F32 {
+/// The host's result; of NaN, NVIDIA's.
+fn reference(operation: Operation, ty: Type, [x, y, z]: [u64; 3]) -> u64 {
+    let (bits, is_nan) = if ty == Type::F32 {
         let [a, b, c] = [x, y, z].map(|bits| f32::from_bits(bits as u32));
         let result = match operation {
             Operation::Fma => a.mul_add(b, c),
             Operation::Div => a / b,
-            Operation::Sqrt => a.sqrt(),
+            _ => a.sqrt(),
         };
-        let result = if result.is_nan() { 0x7fff_ffff } else { result.to_bits().into() };
-        if twice && operation != Operation::Sqrt {
-            let [a, b, c] = [x, y, z].map(|bits| Single::from_bits(bits.into()));
-            assert_eq!(result, second_reference(operation, a, b, c, 0x7fff_ffff), "references differ");
-        }
-        result
+        (result.to_bits().into(), result.is_nan())
     } else {
         let [a, b, c] = [x, y, z].map(f64::from_bits);
         let result = match operation {
             Operation::Fma => a.mul_add(b, c),
             Operation::Div => a / b,
-            Operation::Sqrt => a.sqrt(),
+            _ => a.sqrt(),
         };
-        let result = if result.is_nan() { 0xfff8_0000_0000_0000 } else { result.to_bits() };
-        if twice && operation != Operation::Sqrt {
-            let [a, b, c] = [x, y, z].map(|bits| Double::from_bits(bits.into()));
-            assert_eq!(result, second_reference(operation, a, b, c, 0xfff8_0000_0000_0000), "references differ");
-        }
-        result
-    }
-}
-
-fn second_reference<F: Float>(operation: Operation, a: F, b: F, c: F, nan: u64) -> u64 {
-    let result = match operation {
-        Operation::Fma => a.mul_add_r(b, c, Round::NearestTiesToEven).value,
-        _ => a.div_r(b, Round::NearestTiesToEven).value,
+        (result.to_bits(), result.is_nan())
     };
-    if result.is_nan() { nan } else { result.to_bits() as u64 }
+    if is_nan { nan(ty) } else { bits }
 }
 
-fn operands(shape: Shape, operation: Operation, random: &mut Random) -> [u64; 3] {
-    let (x, y, z) = (shape.random(random), shape.random(random), shape.random(random));
-    let related = random.below(2) == 0;
-    let product = shape.compute(x, y, |x, y| x * y, |x, y| x * y);
-    match operation {
-        _ if !related => [x, y, z],
-        Operation::Fma => [x, y, shape.near(product, random)],
-        Operation::Div => [shape.near(product, random), y, z],
-        Operation::Sqrt => {
-            let square = shape.compute(x, x, |x, y| x * y, |x, y| x * y);
-            [shape.near(square, random), y, z]
-        }
-    }
-}
-
-/// A device that applies an operation as it was legalized for it.
+/// A device that applies an operation.
 struct Device<'t> {
     operation: Operation,
     ty: Type,
     target: &'t Target,
-    function: Function,
-    machine: Machine,
+    device: device::Device,
 }
 
 impl<'t> Device<'t> {
     fn new(operation: Operation, ty: Type, target: &'t Target) -> Self {
-        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
-        Self { operation, ty, target, function: function(operation, ty, target), machine }
+        let device = device::Device::new(target, [ty; 3], |b, operands| {
+            if !target.quirks.double_divisions_wrong {
+                return b.rounded(Rounding::NearestEven, operation.of(operands));
+            }
+            let bits = b.var(bits_type(ty));
+            b.loop_(|b| {
+                b.if_(b.is_zero(b.i32(0)), |b| {
+                    b.set(bits, b.bits(b.rounded(Rounding::NearestEven, operation.of(operands))));
+                });
+                b.break_();
+            });
+            b.get(bits)
+        });
+        Self { operation, ty, target, device }
     }
 
-    /// Compares a result with the reference, and that with a second one if `twice`.
-    fn check(&mut self, operands: [u64; 3], twice: bool) {
-        let Self { operation, ty, target, function, machine } = self;
-        machine.vars.clear();
-        machine.vars.extend(operands);
-        machine.steps = 100_000;
-        machine.run(function).unwrap_or_else(|fault| panic!("{operation:?} {operands:x?}: {fault}"));
-        let result =
-            machine.shared[..bytes(*ty).into()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    /// Whether the device computes such an operation itself.
+    fn has_own(&self) -> bool {
+        let name = match self.operation {
+            Operation::Fma => "fma ",
+            Operation::Div => "fdiv ",
+            _ => "sqrt ",
+        };
+        let text = self.device.function.to_string();
+        text.lines().any(|line| [": f32 =", ": f64 ="].iter().any(|ty| line.contains(&format!("{ty} {name}"))))
+    }
+
+    /// Compares a result with the reference, and at times that with a second one.
+    fn check(&mut self, operands: [u64; 3]) {
+        let Self { operation, ty, target, device } = self;
+        let result = device.apply(&operands);
         // The NaN of a device that rounds once is its own.
         let result = match ty {
-            Type::F32 if f32::from_bits(result as u32).is_nan() && target.facts.fma_f32_fused => 0x7fff_ffff,
+            Type::F32 if f32::from_bits(result as u32).is_nan() && target.facts.fma_f32_fused => nan(*ty),
             // Likewise that of a device that divides in most places.
             Type::F64 if f64::from_bits(result).is_nan() && target.quirks.double_divisions_wrong => {
                 let given = operands[..2].iter().find(|bits| f64::from_bits(**bits).is_nan());
-                assert_eq!(result, given.map_or(0xfff8_0000_0000_0000, |bits| bits | 1 << 51), "{operands:#x?}");
-                0xfff8_0000_0000_0000
+                assert_eq!(result, given.map_or(nan(*ty), |bits| bits | 1 << 51), "{operands:#x?}");
+                nan(*ty)
             }
             _ => result,
         };
-        let expected = reference(*operation, *ty, operands, twice);
+        let expected = reference(*operation, *ty, operands);
         assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
+        if operands[2] % 16 == 0 {
+            let second = exact::reference(*operation, Rounding::NearestEven, *ty, operands);
+            assert_eq!(expected, second, "references differ");
+        }
     }
 }
 
-fn check(operation: Operation, ty: Type, target: &Target, cases: u32) {
+fn check(operation: Operation, ty: Type, target: &Target, others: u32) {
     let expanded = match (operation, ty) {
         (Operation::Fma, Type::F32) => !target.facts.fma_f32_fused || !target.facts.fma_f32_denormals,
         (Operation::Fma, _) => !target.facts.fma_f64_fused,
         (Operation::Div, Type::F32) => !target.facts.div_f32_rounded,
         (Operation::Div, _) => !target.facts.div_f64_rounded || target.quirks.double_divisions_wrong,
-        (Operation::Sqrt, Type::F32) => !target.facts.sqrt_f32_rounded,
-        (Operation::Sqrt, _) => !target.facts.sqrt_f64_rounded,
+        (_, Type::F32) => !target.facts.sqrt_f32_rounded,
+        (_, _) => !target.facts.sqrt_f64_rounded,
     };
     assert!(expanded, "the test is of emulations");
     let mut device = Device::new(operation, ty, target);
-    let mut run = |operands, twice| device.check(operands, twice);
-
-    let shape = Shape::of(ty);
-    let corners = shape.corners();
-    for &x in &corners {
-        for &y in &corners[..if operation == Operation::Sqrt { 1 } else { corners.len() }] {
-            run([x, y, 0], true);
-            if operation == Operation::Fma {
-                // Some of them: all would be millions.
-                corners.iter().skip((x as usize ^ y as usize) % 11).step_by(11).for_each(|&z| run([x, y, z], false));
-            }
-        }
-    }
-    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
-    for case in 0..cases {
-        run(operands(shape, operation, &mut random), case % 16 == 0);
-    }
+    cases(Shape::of(ty), operation, 13, others).for_each(|operands| device.check(operands));
 }
 
 fn exact_double(denormals_f32_kept: bool) -> Target {
@@ -246,7 +162,7 @@ fn fma_f32_with_denormals() {
         let mut all_signs = |[x, y, z]: [u32; 3]| {
             for signs in 0..8u32 {
                 let sign = |bit: u32| (signs >> bit & 1) << 31;
-                device.check([x | sign(0), y | sign(1), z | sign(2)].map(u64::from), false);
+                device.check([x | sign(0), y | sign(1), z | sign(2)].map(u64::from));
             }
         };
         for (index, &x) in interesting.iter().enumerate() {
@@ -306,7 +222,7 @@ fn division_by_fma_next_to_powers_of_two() {
                 let next = (0..16).flat_map(|step| [one + step, one + fraction - step]);
                 let others = (0..1000).map(|_| one + (random.bits() & fraction));
                 for dividend in next.chain(others) {
-                    device.check([dividend, divisor, 0], false);
+                    device.check([dividend, divisor, 0]);
                 }
             }
         }
@@ -331,7 +247,7 @@ fn division_by_fma_next_to_ties() {
             let middle = middle | (u64::from(places == 24) << 24);
             let dividend = (middle * divisor).wrapping_add_signed(apart) >> places;
             if (1 << 24..1 << 25).contains(&middle) && (1 << 23..1 << 24).contains(&dividend) {
-                device.check([dividend, divisor, 0].map(|significand| (significand & 0x7f_ffff) | 0x3f80_0000), false);
+                device.check([dividend, divisor, 0].map(|significand| (significand & 0x7f_ffff) | 0x3f80_0000));
             }
         }
     }
@@ -367,8 +283,8 @@ fn what_the_device_does_right_stays() {
     let target = target("right", true, Facts::ALL);
     for operation in [Operation::Fma, Operation::Div, Operation::Sqrt] {
         for ty in [Type::F32, Type::F64] {
-            assert!(operation.is_in(&function(operation, ty, &target)));
-            assert!(!operation.is_in(&function(operation, ty, &unknown(false))));
+            assert!(Device::new(operation, ty, &target).has_own());
+            assert!(!Device::new(operation, ty, &unknown(false)).has_own());
         }
     }
 }

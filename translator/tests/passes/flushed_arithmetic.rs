@@ -1,20 +1,13 @@
 //! Arithmetic that flushes as `.ftz` does, against sums and products in more than twice the precision.
 
-use super::support::{Random, access, target};
-use crate::evaluator::Machine;
+use super::device::Device;
+use super::exact::{ROUNDINGS, nan};
+use super::support::{Random, target};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::internals::ir::{Arithmetic, Builder, Function, Rounding, Space, Type, Value, verify};
-use ptx2spv_translator::internals::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Arithmetic, Type, Value};
 use ptx2spv_translator::target::Facts;
 use rustc_apfloat::ieee::{Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
-
-const ROUNDINGS: [(Rounding, Round); 4] = [
-    (Rounding::NearestEven, Round::NearestTiesToEven),
-    (Rounding::TowardZero, Round::TowardZero),
-    (Rounding::Down, Round::TowardNegative),
-    (Rounding::Up, Round::TowardPositive),
-];
 
 fn operation(fused: bool, [x, y, z]: [Value; 3]) -> Arithmetic {
     if fused { Arithmetic::Fma(x, y, z) } else { Arithmetic::Mul(x, y) }
@@ -52,24 +45,13 @@ fn reference(fused: bool, round: Round, operands: [u32; 3]) -> u32 {
 
 fn check(fused: bool, target: &Target, cases: u32) {
     for (rounding, round) in ROUNDINGS {
-        let mut function = Function::default();
-        let vars = [(); 3].map(|()| function.var(Type::I32));
-        let b = Builder::new(&mut function);
-        let operands = vars.map(|var| b.bitcast(b.get(var), Type::F32));
-        let result = b.flushed(rounding, operation(fused, operands));
-        let result = b.bits(b.or_nan(result, b.constant(Type::F32, 0x7fff_ffff)));
-        b.store(access(Space::Shared, 4), b.i32(0), vec![result]);
-        b.finish();
-        legalize(&mut function, target).unwrap();
-        assert_eq!(verify(&function), Ok(()), "{function}");
-        let mut machine = Machine { facts: target.facts.clone(), shared: vec![0; 4], ..Machine::default() };
+        let mut device = Device::new(target, [Type::F32; 3], |b, operands| {
+            let result = b.flushed(rounding, operation(fused, operands));
+            b.or_nan(result, b.constant(Type::F32, nan(Type::F32)))
+        });
         let mut try_one = |operands: [u32; 3]| {
-            machine.vars = operands.map(u64::from).to_vec();
-            machine.steps = 100_000;
-            machine.run(&function).unwrap_or_else(|fault| panic!("{operands:x?}: {fault}"));
-            let found = machine.shared.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
-            let expected = reference(fused, round, operands);
-            assert_eq!(found, expected, "{} {rounding:?} fused {fused}: {operands:x?}, {expected:#x}", target.name);
+            let expected = reference(fused, round, operands).into();
+            device.check(format_args!("{rounding:?} fused {fused}"), &operands.map(u64::from), expected);
         };
         let mut random = Random::new(5);
         for case in 0..cases {

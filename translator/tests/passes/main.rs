@@ -4,8 +4,10 @@
 mod approximate;
 mod arithmetic;
 mod byte_swaps;
+mod device;
 mod doubles;
 mod evaluator;
+mod exact;
 mod flushed_arithmetic;
 mod fma_runs;
 mod folding;

@@ -1,70 +1,27 @@
 //! `F32` to nearest on devices that flush denormals, round badly or have no `F64`, against the host's arithmetic. The
 //! interpreter plays such devices: they flush now and then, and what no fact vouches for is wrong.
 
+use super::device::{Device, start};
+use super::exact::nan;
 use super::shape::Shape;
-use super::support::{Random, access};
-use crate::evaluator::Machine;
+use super::support::{Random, access, target};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{
-    Arithmetic, Atomic, AtomicOp, Builder, Compare, Function, Op, Rounding, Space, Stmt, Type, Unary, Value, verify,
+    Arithmetic, Atomic, AtomicOp, Builder, Compare, Rounding, Space, Stmt, Type, Unary, Value, mask,
 };
-use ptx2spv_translator::internals::pipeline::legalize;
-use ptx2spv_translator::target::{Facts, Feature};
+use ptx2spv_translator::target::Facts;
 
-/// A device that applies something to two or three words, as it was legalized for it.
-struct Device<'t> {
-    target: &'t Target,
-    function: Function,
-    machine: Machine,
-}
-
-impl<'t> Device<'t> {
-    fn new(target: &'t Target, apply: impl FnOnce(&Builder<'_>, [Value; 3]) -> Value) -> Self {
-        let mut function = Function::default();
-        let vars = [(); 3].map(|()| function.var(Type::I32));
-        let b = Builder::new(&mut function);
-        let operands = vars.map(|var| b.get(var));
-        let result = apply(&b, operands);
-        let result = b.bits(result);
-        let address = b.i32(8);
-        let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
-        b.store(access(Space::Shared, bytes), address, vec![result]);
-        b.finish();
-        assert_eq!(verify(&function), Ok(()), "{function}");
-        legalize(&mut function, target).unwrap();
-        assert_eq!(verify(&function), Ok(()), "{function}");
-        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 16], ..Machine::default() };
-        Self { target, function, machine }
-    }
-
-    /// The same of floats, with NVIDIA's NaN.
-    fn of_floats(target: &'t Target, apply: impl FnOnce(&Builder<'_>, [Value; 3]) -> Value) -> Self {
-        Self::new(target, |b, operands| {
-            let operands = operands.map(|bits| b.bitcast(bits, Type::F32));
-            let result = apply(b, operands);
-            b.or_nan(result, b.constant(Type::F32, 0x7fff_ffff))
-        })
-    }
-
-    fn run(&mut self, operands: [u32; 3]) -> u64 {
-        self.machine.vars = operands.map(u64::from).to_vec();
-        // What is flushed depends on the steps that are left.
-        self.machine.steps = 100_000 + u64::from(operands[0] ^ operands[1] >> 3) % 64;
-        self.machine.shared[8..].fill(0);
-        self.machine.run(&self.function).unwrap_or_else(|fault| panic!("{operands:x?}: {fault}"));
-        self.machine.shared[8..].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
-    }
-
-    fn check(&mut self, what: &str, operands: [u32; 3], expected: u64) {
-        let found = self.run(operands);
-        let name = &self.target.name;
-        assert_eq!(found, expected, "{what} on {name} of {operands:#x?}: {found:#x}, not {expected:#x}");
-    }
+/// A device that applies a function of floats, with NVIDIA's NaN.
+fn of_floats<const N: usize>(target: &Target, apply: impl FnOnce(&Builder<'_>, [Value; N]) -> Value) -> Device {
+    Device::new(target, [Type::F32; N], |b, operands| {
+        let result = apply(b, operands);
+        b.or_nan(result, b.constant(Type::F32, nan(Type::F32)))
+    })
 }
 
 /// Bits of a result, NVIDIA's of NaN.
 fn bits(result: f32) -> u64 {
-    if result.is_nan() { 0x7fff_ffff } else { result.to_bits().into() }
+    if result.is_nan() { nan(Type::F32) } else { result.to_bits().into() }
 }
 
 /// A device whose compiler makes nothing wrong of operands that it knows.
@@ -97,15 +54,7 @@ fn targets() -> [Target; 4] {
         ..flushing.clone()
     };
     [("flushing", flushing), ("flushing, else right", good), ("untrusted", Facts::default()), ("with F64", doubles)]
-        .map(|(name, facts)| {
-            let mut target = Target::preset("lavapipe").expect("a preset");
-            target.name = name.into();
-            target.facts = facts;
-            if name != "with F64" {
-                target.features.remove(&Feature::ShaderFloat64);
-            }
-            target
-        })
+        .map(|(name, facts)| target(name, name == "with F64", facts))
 }
 
 /// Numbers at the thresholds of what is done in which way, and their neighbours.
@@ -152,13 +101,17 @@ fn operands(cases: u32) -> impl Iterator<Item = [u32; 3]> {
     list.into_iter()
 }
 
+fn words(operands: [u32; 3]) -> [u64; 3] {
+    operands.map(u64::from)
+}
+
 fn check(cases: u32, apply: fn(Value, Value, Value) -> Arithmetic, right: fn(f32, f32, f32) -> f32) {
     for target in &targets() {
         let what = format!("{:?}", apply(Value(0), Value(1), Value(2)));
-        let mut device = Device::of_floats(target, |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
+        let mut device = of_floats(target, |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
         for operands in operands(cases) {
             let [x, y, z] = operands.map(f32::from_bits);
-            device.check(&what, operands, bits(right(x, y, z)));
+            device.check(format_args!("{what}"), &words(operands), bits(right(x, y, z)));
         }
     }
 }
@@ -193,9 +146,9 @@ fn roots() {
 fn sums_with_constants() {
     for constant in [1.0, -3e-30, 1e-37, 0.0, -0.0, f32::from_bits(5), f32::INFINITY] {
         for target in &targets() {
-            let mut device = Device::of_floats(target, |b, [x, ..]| b.fadd(x, b.f32(constant)));
+            let mut device = of_floats(target, |b, [x]| b.fadd(x, b.f32(constant)));
             for [x, ..] in operands(2_000) {
-                device.check("a sum with a constant", [x, 0, 0], bits(f32::from_bits(x) + constant));
+                device.check(format_args!("a sum with a constant"), &[x.into()], bits(f32::from_bits(x) + constant));
             }
         }
     }
@@ -212,29 +165,21 @@ fn comparisons() {
     ];
     for target in &targets() {
         for (compare, holds) in comparisons {
-            let apply = |b: &Builder<'_>, x, y| {
-                let holds = b.compare(compare, x, y);
-                b.bool_to(Type::I32, holds)
-            };
-            let mut device = Device::new(target, |b, operands| {
-                let [x, y, _] = operands.map(|bits| b.bitcast(bits, Type::F32));
-                apply(b, x, y)
-            });
+            let mut device = Device::new(target, [Type::F32; 2], |b, [x, y]| b.compare(compare, x, y));
             for operands in operands(20_000) {
                 let [x, y, _] = operands.map(f32::from_bits);
-                device.check(&format!("{compare:?}"), operands, holds(x, y).into());
+                device.check(format_args!("{compare:?}"), &words(operands)[..2], holds(x, y).into());
             }
             for constant in [0.0, -0.0, 1.0, f32::from_bits(1), f32::NAN] {
                 for swapped in [false, true] {
-                    let mut device = Device::new(target, |b, [x, ..]| {
-                        let x = b.bitcast(x, Type::F32);
-                        let constant = b.f32(constant);
-                        if swapped { apply(b, constant, x) } else { apply(b, x, constant) }
+                    let mut device = Device::new(target, [Type::F32], |b, [x]| {
+                        let operands = [x, b.f32(constant)];
+                        b.compare(compare, operands[usize::from(swapped)], operands[usize::from(!swapped)])
                     });
                     for [x, ..] in operands(500) {
                         let float = f32::from_bits(x);
                         let holds = if swapped { holds(constant, float) } else { holds(float, constant) };
-                        device.check(&format!("{compare:?} {constant} {swapped}"), [x, 0, 0], holds.into());
+                        device.check(format_args!("{compare:?} {constant} {swapped}"), &[x.into()], holds.into());
                     }
                 }
             }
@@ -260,19 +205,17 @@ fn floats_from_integers() {
         for wide in [false, true] {
             for signed in [false, true] {
                 let convert = if signed { Unary::SignedToFloat } else { Unary::UnsignedToFloat };
-                let mut device = Device::new(target, |b, [low, high, _]| {
-                    let integer = if wide { b.join(low, high) } else { low };
-                    b.unary(convert(Type::F32), integer)
-                });
+                let from = if wide { Type::I64 } else { Type::I32 };
+                let mut device = Device::new(target, [from], |b, [integer]| b.unary(convert(Type::F32), integer));
                 for integer in integers() {
-                    let (low, high) = (integer as u32, (integer >> 32) as u32);
+                    let low = integer as u32;
                     let expected = match (wide, signed) {
                         (false, false) => low as f32,
                         (false, true) => low as i32 as f32,
                         (true, false) => integer as f32,
                         (true, true) => integer as i64 as f32,
                     };
-                    device.check("a conversion", [low, high, 0], bits(expected));
+                    device.check(format_args!("a conversion"), &[integer & mask(from)], bits(expected));
                 }
             }
         }
@@ -290,9 +233,9 @@ fn rounding_to_whole_numbers() {
     ];
     for target in &targets() {
         for (op, right) in functions {
-            let mut device = Device::of_floats(target, |b, [x, ..]| b.unary(op, x));
+            let mut device = of_floats(target, |b, [x]| b.unary(op, x));
             for [x, ..] in operands(10_000) {
-                device.check(&format!("{op:?}"), [x, 0, 0], bits(right(f32::from_bits(x))));
+                device.check(format_args!("{op:?}"), &[x.into()], bits(right(f32::from_bits(x))));
             }
         }
     }
@@ -301,39 +244,34 @@ fn rounding_to_whole_numbers() {
 #[test]
 fn conversions_to_f64_and_back() {
     let [.., target] = &targets();
-    let mut wide = Device::new(target, |b, [x, ..]| b.op(Type::F64, Op::Unary(Unary::Widen, b.bitcast(x, Type::F32))));
-    let mut narrow = Device::of_floats(target, |b, [x, y, _]| {
-        let [low, high] = [x, y].map(|float| b.bits(float));
-        let x = b.bitcast(b.join(low, high), Type::F64);
-        b.narrow(x)
+    let mut wide = Device::new(target, [Type::F32], |b, [x]| b.widen(x));
+    let mut narrow = Device::new(target, [Type::F64], |b, [x]| {
+        let result = b.narrow(x);
+        b.or_nan(result, b.constant(Type::F32, nan(Type::F32)))
     });
     for [x, y, _] in operands(20_000) {
         let float = f64::from(f32::from_bits(x));
         if !float.is_nan() {
-            wide.check("widening", [x, 0, 0], float.to_bits());
+            wide.check(format_args!("widening"), &[x.into()], float.to_bits());
         }
         let float = float * f64::from(f32::from_bits(y));
-        narrow.check("narrowing", [float.to_bits() as u32, (float.to_bits() >> 32) as u32, 0], bits(float as f32));
+        narrow.check(format_args!("narrowing"), &[float.to_bits()], bits(float as f32));
     }
 }
 
 /// The sum that a reduction leaves in a memory.
 fn reduce(target: &Target, space: Space, right: fn(f32, f32) -> f32) {
-    let mut device = Device::new(target, |b, [old, operand, _]| {
-        let (address, access) = match space {
-            Space::Shared => (b.i32(0), access(space, 4)),
-            _ => (b.i64(crate::evaluator::GLOBAL_BASE), access(space, 4)),
-        };
+    let mut device = Device::new(target, [Type::I32; 2], |b, [old, operand]| {
+        let (address, access) = (start(b, space), access(space, 4));
         b.store(access, address, vec![old]);
         b.push(Stmt::Atomic(Atomic { result: None, op: AtomicOp::FAdd, access, address, operand, compare: None }));
         b.load_one(access, address)
     });
-    device.machine.global = vec![0; 8];
     for operands in operands(20_000) {
         let [x, y, _] = operands.map(f32::from_bits);
         let expected = right(x, y);
         if !expected.is_nan() {
-            device.check(&format!("a reduction in {space:?} memory"), operands, bits(expected));
+            device.check(format_args!("a reduction in {space:?} memory"), &words(operands)[..2], bits(expected));
         }
     }
 }
@@ -355,14 +293,10 @@ fn reductions() {
 fn the_common_case_is_short() {
     let [target, ..] = &targets();
     let steps = |apply: fn(Value, Value, Value) -> Arithmetic| {
-        let mut device = Device::new(target, |b, operands| {
-            let [x, y, z] = operands.map(|bits| b.bitcast(bits, Type::F32));
-            b.rounded(Rounding::NearestEven, apply(x, y, z))
-        });
-        let operands = [1.5f32, 2.5, 0.3].map(f32::to_bits);
-        device.run(operands);
-        let all = 100_000 + u64::from(operands[0] ^ operands[1] >> 3) % 64;
-        all - device.machine.steps
+        let mut device =
+            Device::new(target, [Type::F32; 3], |b, [x, y, z]| b.rounded(Rounding::NearestEven, apply(x, y, z)));
+        device.apply(&words([1.5f32, 2.5, 0.3].map(f32::to_bits)));
+        device.steps
     };
     // Reading operands and storing the result is ten of them.
     assert!(steps(|x, y, _| Arithmetic::Add(x, y)) <= 22);

@@ -1,70 +1,21 @@
 //! Conversions between formats and fused products on 16 bits, against rustc_apfloat: every operand of 16 bits and fewer, and
 //! millions of others.
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use super::device::Device;
+use super::exact::ROUNDINGS;
+use super::support::{Random, target};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use ptx2spv_translator::internals::ir::{
-    Access, Arithmetic, Builder, Function, MemoryOrder, Rounding, Space, Type, Value, verify,
-};
-use ptx2spv_translator::internals::pipeline::legalize;
+use ptx2spv_translator::internals::ir::{Arithmetic, Rounding, Type};
 use ptx2spv_translator::internals::soft::{
     BFLOAT, DOUBLE, E4M3, E5M2, Format, HALF, Overflow, SINGLE, from_integer, narrow, odd_sum, widen,
 };
 use ptx2spv_translator::target::{Facts, Feature, Target};
 
-use crate::evaluator::Machine;
-
-const ROUNDINGS: [(Rounding, Round); 4] = [
-    (Rounding::NearestEven, Round::NearestTiesToEven),
-    (Rounding::TowardZero, Round::TowardZero),
-    (Rounding::Down, Round::TowardNegative),
-    (Rounding::Up, Round::TowardPositive),
-];
-
-/// A device that applies a function of bits: operands in `I32` or `I64`, the result in either.
-struct Device {
-    function: Function,
-    machine: Machine,
-}
-
-impl Device {
-    fn new(target: &Target, types: &[Type], compute: impl FnOnce(&Builder<'_>, &[Value]) -> Value) -> Device {
-        let mut function = Function::default();
-        let vars: Vec<_> = types.iter().map(|ty| function.var(*ty)).collect();
-        let b = Builder::new(&mut function);
-        let operands: Vec<Value> = vars.into_iter().map(|var| b.get(var)).collect();
-        let result = compute(&b, &operands);
-        let bytes = if b.type_of(result) == Type::I64 { 8 } else { 4 };
-        let address = b.i32(0);
-        let access = Access { space: Space::Shared, bytes, order: MemoryOrder::Weak, read_only: false };
-        b.store(access, address, vec![result]);
-        b.finish();
-        legalize(&mut function, target).unwrap();
-        assert_eq!(verify(&function), Ok(()), "{function}");
-        let machine = Machine { facts: target.facts.clone(), shared: vec![0; 8], ..Machine::default() };
-        Device { function, machine }
-    }
-
-    fn apply(&mut self, operands: &[u64]) -> u64 {
-        self.machine.vars = operands.to_vec();
-        self.machine.steps = 100_000;
-        self.machine.shared.fill(0);
-        self.machine.run(&self.function).unwrap_or_else(|fault| panic!("{operands:x?}: {fault}"));
-        self.machine.shared.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
-    }
-}
-
 /// A device of which nothing is known, with double precision or without.
 fn unknown(has_double: bool) -> Target {
-    let mut target = Target::preset("lavapipe").expect("a preset");
-    target.facts = Facts { denormals_f64_kept: has_double, ..Facts::default() };
-    if !has_double {
-        target.features.remove(&Feature::ShaderFloat64);
-    }
-    target
+    target("unknown", has_double, Facts::default())
 }
 
 /// A device with conversions of f16.
@@ -78,10 +29,7 @@ fn converting() -> Target {
 #[test]
 fn narrow_formats_widen_exactly() {
     fn check<F: Float + FloatConvert<Single>>(format: Format, target: &Target) {
-        let mut device = Device::new(target, &[Type::I32], |b, bits| {
-            let wide = widen(b, format, bits[0]);
-            b.bits(wide)
-        });
+        let mut device = Device::new(target, [Type::I32], |b, [bits]| widen(b, format, bits));
         for bits in 0..1u64 << format.bits {
             let found = f32::from_bits(device.apply(&[bits]) as u32);
             let mut loses = false;
@@ -106,11 +54,9 @@ fn check_narrow<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(from: Fo
 
 fn check_narrow_on<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(target: &Target, from: Format, to: Format) {
     let ty = if from == SINGLE { Type::F32 } else { Type::F64 };
-    let bits_ty = if from == SINGLE { Type::I32 } else { Type::I64 };
     for (rounding, round) in ROUNDINGS {
         let overflow = if to == E4M3 { Overflow::Largest } else { Overflow::Rounded };
-        let mut device =
-            Device::new(target, &[bits_ty], |b, bits| narrow(b, to, rounding, overflow, b.bitcast(bits[0], ty)));
+        let mut device = Device::new(target, [ty], |b, [float]| narrow(b, to, rounding, overflow, float));
         let mut check = |bits: u64| {
             let bits = if from == SINGLE { bits & 0xffff_ffff } else { bits };
             let found = device.apply(&[bits]);
@@ -127,19 +73,19 @@ fn check_narrow_on<W: Float + FloatConvert<N>, N: Float + FloatConvert<W>>(targe
             };
             assert_eq!(found, expected, "{from:?} {bits:#x} to {to:?} {rounding:?}");
         };
-        let mut random = SplitMix64::seed_from_u64(3);
+        let mut random = Random::new(3);
         for narrow_bits in 0..1u64 << to.bits {
             let mut loses = false;
             let wide: W = N::from_bits(narrow_bits.into()).convert(&mut loses).value;
             let wide = wide.to_bits() as u64;
             // The number itself, halfway to the next, and beside these.
             let half = 1u64 << (from.precision - to.precision - 1);
-            for step in [0, 1, half - 1, half, half + 1, random.next_u64() % (2 * half)] {
+            for step in [0, 1, half - 1, half, half + 1, random.bits() % (2 * half)] {
                 check(wide.wrapping_add(step));
             }
         }
         for _ in 0..20_000 {
-            check(random.next_u64());
+            check(random.bits());
         }
         [0, 1, from.hidden() - 1, from.hidden(), from.largest(), from.infinity(), from.infinity() + 1]
             .into_iter()
@@ -179,16 +125,15 @@ fn integers_become_floats() {
         for (rounding, round) in ROUNDINGS {
             for signed in [false, true] {
                 for ty in [Type::I32, Type::I64] {
-                    let mut device = Device::new(&unknown(true), &[ty], |b, bits| {
-                        from_integer(b, format, rounding, signed, bits[0])
-                    });
-                    let mut random = SplitMix64::seed_from_u64(11);
+                    let mut device =
+                        Device::new(&unknown(true), [ty], |b, [bits]| from_integer(b, format, rounding, signed, bits));
+                    let mut random = Random::new(11);
                     for case in 0..4_000u64 {
-                        let noise = random.next_u64() >> (random.next_u64() % 64);
+                        let noise = random.bits() >> (random.bits() % 64);
                         // Few bits set, too: ties.
                         let integer = match case % 4 {
                             0 => noise,
-                            1 => (1 << (noise % 63)) | (1 << (random.next_u64() % 63)),
+                            1 => (1 << (noise % 63)) | (1 << (random.bits() % 63)),
                             2 => !noise,
                             _ => case.wrapping_sub(2000),
                         };
@@ -213,8 +158,8 @@ fn integers_become_floats() {
 
 /// Holds a fused product on 16 bits against the reference.
 fn check_fma<F: Float>(format: Format, target: &Target, cases: u32) {
-    let mut device = Device::new(target, &[Type::I32; 3], |b, bits| {
-        let [x, y, z] = [bits[0], bits[1], bits[2]].map(|bits| widen(b, format, bits));
+    let mut device = Device::new(target, [Type::I32; 3], |b, bits| {
+        let [x, y, z] = bits.map(|bits| widen(b, format, bits));
         let sum = if format == HALF {
             let product = b.fmul(x, y);
             odd_sum(b, product, z)
@@ -229,9 +174,9 @@ fn check_fma<F: Float>(format: Format, target: &Target, cases: u32) {
         let expected = if exact.is_nan() { format.nan } else { exact.to_bits() as u64 };
         assert_eq!(device.apply(&operands), expected, "{format:?} {operands:x?}");
     };
-    let mut random = SplitMix64::seed_from_u64(7);
+    let mut random = Random::new(7);
     for case in 0..cases {
-        let noise = random.next_u64();
+        let noise = random.bits();
         let [x, y] = [noise & 0xffff, noise >> 16 & 0xffff];
         let mut z = noise >> 32 & 0xffff;
         if case % 2 == 0 {
