@@ -247,6 +247,16 @@ impl<'f> Builder<'f> {
         self.op(ty, Op::Select(condition, then, otherwise))
     }
 
+    /// The lesser of two numbers by a comparison that says `<` or `<=`.
+    pub fn minimum(&self, less: Compare, a: Value, b: Value) -> Value {
+        self.select(self.compare(less, a, b), a, b)
+    }
+
+    /// The greater of two numbers by a comparison that says `<` or `<=`.
+    pub fn maximum(&self, less: Compare, a: Value, b: Value) -> Value {
+        self.select(self.compare(less, a, b), b, a)
+    }
+
     /// `a * b + c` rounded once.
     pub fn fma(&self, a: Value, b: Value, c: Value) -> Value {
         let ty = self.type_of(a);

@@ -48,7 +48,7 @@ pub use op::{
     Root, Rounding, Sample, Unary, Varies,
 };
 pub use operands::{for_each_op_operand, for_each_operand, for_each_result, map_op_operands, map_operands};
-pub use rewrite::{Rewritten, rewrite};
+pub use rewrite::{Rewritten, rewrite, rewrite_ops};
 pub use semantics::mask;
 pub use stage::Stage;
 pub use stmt::{

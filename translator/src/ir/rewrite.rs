@@ -2,7 +2,7 @@
 
 use super::operands::map_operands;
 use crate::index::IndexVec;
-use crate::ir::{Block, Builder, Function, Stmt, Value};
+use crate::ir::{Block, Builder, Function, Op, Stmt, Value};
 
 /// The result of rewriting a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,14 @@ pub fn rewrite(function: &mut Function, replace: impl FnMut(&Builder<'_>, &Stmt)
     let builder = Builder::new(function);
     rewriting.list(&builder, &mut body);
     function.body = body;
+}
+
+/// [`rewrite`] for operations: `replace` gets each with its result, and gives the value that takes the result's place, if one does.
+pub fn rewrite_ops(function: &mut Function, mut replace: impl FnMut(&Builder<'_>, Value, Op) -> Option<Value>) {
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, op) => replace(b, result, op).map_or(Rewritten::Kept, Rewritten::By),
+        _ => Rewritten::Kept,
+    });
 }
 
 struct Rewriting<R> {

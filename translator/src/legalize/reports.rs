@@ -97,8 +97,7 @@ impl Expansion<'_> {
             let place = b.i32(number(place));
             let words = [(Status::KERNEL, kernel), (Status::PLACE, place)];
             for (number, value) in words.into_iter().chain((Status::DETAILS..).zip(details.iter().copied())) {
-                let address = word(b, self.status, number);
-                b.store(REST, address, vec![value]);
+                b.store(REST, word(b, self.status, number), vec![value]);
             }
         });
     }

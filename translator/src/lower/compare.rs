@@ -148,19 +148,15 @@ fn floats(l: &mut Lowering<'_, '_>, i: &Instruction, comparison: Comparison, a: 
         Leu => l.b.not(l.b.flt(b, a)),
         Gtu => l.b.not(l.b.fle(a, b)),
         Geu => l.b.not(l.b.flt(a, b)),
-        Nan => {
-            let ordered = ordered(l, a, b);
-            l.b.not(ordered)
-        }
+        Nan => l.b.not(ordered(l, a, b)),
         Lo | Ls | Hi | Hs => return Err(i.unexpected(comparison.word())),
     })
 }
 
-fn ordered(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+fn ordered(l: &Lowering<'_, '_>, a: Value, b: Value) -> Value {
     let [a, b] = [a, b].map(|float| {
         let format = Format::of(l.b.type_of(float));
-        let bits = l.b.bits(float);
-        soft::is_nan(&l.b, format, bits)
+        soft::is_nan(&l.b, format, l.b.bits(float))
     });
     l.b.not(l.b.or(a, b))
 }
@@ -171,8 +167,7 @@ pub fn selp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let c = l.int(i, 3, ScalarType::Pred)?;
-    let result = l.b.select(c, a, b);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.select(c, a, b))
 }
 
 /// `slct`: `c >= 0 ? a : b`; negative zero counts as zero, NaN selects `b`.
@@ -185,12 +180,9 @@ pub fn slct(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let condition = if by.is_float() {
         let c = flush_if(l, i.modifiers.has(Word::Ftz), SINGLE, c);
         let c = l.b.bitcast(c, float_type(by));
-        let zero = l.b.f32(0.0);
-        l.b.fle(zero, c)
+        l.b.fle(l.b.f32(0.0), c)
     } else {
-        let zero = l.b.constant_like(c, 0);
-        l.b.sle(zero, c)
+        l.b.sle(l.b.constant_like(c, 0), c)
     };
-    let result = l.b.select(condition, a, b);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.select(condition, a, b))
 }

@@ -1,37 +1,18 @@
 //! The lowering function of each operation.
 
-use super::compare;
-use super::convert;
-use super::float;
-use super::integer;
+use super::convert::{self, convert_float, convert_packed};
+use super::float::{self, approximate, float_bits, half};
+use super::integer::extended::{self, Start};
+use super::integer::video::{self, Kind};
+use super::integer::{self, fields, logic, packed, simd};
 use super::lowering::{Lowering, Result};
-use super::memory;
-use super::movement;
-use super::tensor;
-use super::texture;
+use super::memory::{self, async_stores, atomics, caches, cluster, copies, mbarrier, stack};
+use super::thread::{cancel, events, fragments, matrix, multiply, warp};
+use super::{compare, movement, tensor, texture};
 use crate::decode::program::Instruction;
+use crate::ir::{Arithmetic, Binary, Compare, Unary};
 use crate::isa::operation::Operation;
-use crate::lower::convert::convert_float;
-use crate::lower::convert::convert_packed;
-use crate::lower::float::approximate;
-use crate::lower::float::float_bits;
-use crate::lower::float::half;
-use crate::lower::integer::extended;
-use crate::lower::integer::fields;
-use crate::lower::integer::logic;
-use crate::lower::integer::packed;
-use crate::lower::integer::simd;
-use crate::lower::integer::video;
-use crate::lower::memory::async_stores;
-use crate::lower::memory::atomics;
-use crate::lower::memory::caches;
-use crate::lower::memory::cluster;
-use crate::lower::memory::copies;
-use crate::lower::memory::mbarrier;
-use crate::lower::memory::stack;
-use crate::lower::thread::cancel;
-use crate::lower::thread::events;
-use crate::lower::thread::{fragments, matrix, multiply, warp};
+use crate::isa::word::Word;
 
 /// Appends to the block what an instruction computes.
 type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;
@@ -39,24 +20,24 @@ type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;
 /// The function that lowers an operation's instructions.
 pub(super) fn function(operation: Operation) -> Lower {
     match operation {
-        Operation::IntegerAdd => integer::add,
-        Operation::IntegerSub => integer::sub,
+        Operation::IntegerAdd => |l, i| integer::sum(l, i, Binary::Add),
+        Operation::IntegerSub => |l, i| integer::sum(l, i, Binary::Sub),
         Operation::IntegerMul => integer::mul,
         Operation::IntegerMad => integer::mad,
         Operation::Mul24 => integer::mul24,
         Operation::Mad24 => integer::mad24,
         Operation::Sad => integer::sad,
-        Operation::IntegerDiv => integer::div,
-        Operation::IntegerRem => integer::rem,
+        Operation::IntegerDiv => |l, i| integer::divide(l, i, true),
+        Operation::IntegerRem => |l, i| integer::divide(l, i, false),
         Operation::IntegerAbs => integer::abs,
         Operation::IntegerNeg => integer::neg,
-        Operation::IntegerMin => integer::min,
-        Operation::IntegerMax => integer::max,
-        Operation::PackedAdd => packed::add,
-        Operation::PackedSub => packed::sub,
+        Operation::IntegerMin => |l, i| integer::extremum(l, i, false),
+        Operation::IntegerMax => |l, i| integer::extremum(l, i, true),
+        Operation::PackedAdd => |l, i| packed::lanewise(l, i, |l, _, a, b| l.b.add(a, b)),
+        Operation::PackedSub => |l, i| packed::lanewise(l, i, |l, _, a, b| l.b.sub(a, b)),
         Operation::PackedNeg => packed::neg,
-        Operation::PackedMin => packed::min,
-        Operation::PackedMax => packed::max,
+        Operation::PackedMin => |l, i| packed::lanewise(l, i, |l, less, a, b| l.b.minimum(less, a, b)),
+        Operation::PackedMax => |l, i| packed::lanewise(l, i, |l, less, a, b| l.b.maximum(less, a, b)),
         Operation::PackedDp4a => packed::dp4a,
         Operation::PackedDp2a => packed::dp2a,
         Operation::Popc => integer::popc,
@@ -68,53 +49,57 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::Bmsk => fields::bmsk,
         Operation::Szext => fields::szext,
         Operation::Fns => fields::fns,
-        Operation::ExtendedAdd => extended::add,
-        Operation::ExtendedAddc => extended::addc,
-        Operation::ExtendedSub => extended::sub,
-        Operation::ExtendedSubc => extended::subc,
-        Operation::ExtendedMad => extended::mad,
-        Operation::ExtendedMadc => extended::madc,
-        Operation::FloatAdd => float::add,
-        Operation::FloatSub => float::sub,
-        Operation::FloatMul => float::mul,
+        Operation::ExtendedAdd => |l, i| extended::sum(l, i, Start::Clear),
+        Operation::ExtendedAddc => |l, i| extended::sum(l, i, Start::FromFlag),
+        Operation::ExtendedSub => |l, i| extended::difference(l, i, Start::One),
+        Operation::ExtendedSubc => |l, i| extended::difference(l, i, Start::FromFlag),
+        Operation::ExtendedMad => |l, i| extended::multiply(l, i, Start::Clear),
+        Operation::ExtendedMadc => |l, i| extended::multiply(l, i, Start::FromFlag),
+        Operation::FloatAdd => |l, i| float::arithmetic(l, i, |_, [a, b]| Arithmetic::Add(a, b)),
+        Operation::FloatSub => |l, i| float::arithmetic(l, i, |_, [a, b]| Arithmetic::Sub(a, b)),
+        Operation::FloatMul => |l, i| float::arithmetic(l, i, |_, [a, b]| Arithmetic::Mul(a, b)),
         Operation::FloatFma => float::fma,
         Operation::FloatMad => float::mad,
-        Operation::FloatMixedAdd => float::mixed_add,
-        Operation::FloatMixedSub => float::mixed_sub,
-        Operation::FloatMixedFma => float::mixed_fma,
+        Operation::FloatMixedAdd => |l, i| float::mixed(l, i, 1, |[a, b]| Arithmetic::Add(a, b)),
+        Operation::FloatMixedSub => |l, i| float::mixed(l, i, 1, |[a, b]| Arithmetic::Sub(a, b)),
+        Operation::FloatMixedFma => |l, i| float::mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c)),
         Operation::ApproximateDiv => approximate::div,
-        Operation::ApproximateDivFull => approximate::div_full,
-        Operation::FloatDiv => float::div,
-        Operation::ApproximateRcp => approximate::rcp,
+        Operation::ApproximateDivFull => {
+            |l, i| approximate::function(l, i, |l, [a, b]| l.b.binary(Binary::FDivApprox, a, b))
+        }
+        Operation::FloatDiv => |l, i| float::arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b)),
+        Operation::ApproximateRcp => {
+            |l, i| approximate::function(l, i, |l, [a]| l.b.binary(Binary::FDivApprox, l.b.f32(1.0), a))
+        }
         Operation::ApproximateRcpUpper => approximate::rcp_upper,
         Operation::FloatRcp => float::rcp,
-        Operation::ApproximateSqrt => approximate::sqrt,
-        Operation::FloatSqrt => float::sqrt,
-        Operation::ApproximateRsqrt => approximate::rsqrt,
+        Operation::ApproximateSqrt => |l, i| approximate::root(l, i, false),
+        Operation::FloatSqrt => |l, i| float::arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a)),
+        Operation::ApproximateRsqrt => |l, i| approximate::root(l, i, true),
         Operation::ApproximateRsqrtUpper => approximate::rsqrt_upper,
         Operation::ApproximateRsqrtDouble => approximate::rsqrt_double,
-        Operation::ApproximateSin => approximate::sin,
-        Operation::ApproximateCos => approximate::cos,
+        Operation::ApproximateSin => |l, i| approximate::circular(l, i, Unary::SinApprox),
+        Operation::ApproximateCos => |l, i| approximate::circular(l, i, Unary::CosApprox),
         Operation::ApproximateLg2 => approximate::lg2,
         Operation::ApproximateEx2 => approximate::ex2,
-        Operation::ApproximateTanh => approximate::tanh,
+        Operation::ApproximateTanh => |l, i| approximate::function(l, i, |l, [a]| l.b.unary(Unary::TanhApprox, a)),
         Operation::FloatAbs => float_bits::abs,
         Operation::FloatNeg => float_bits::neg,
-        Operation::FloatMin => float_bits::min,
-        Operation::FloatMax => float_bits::max,
+        Operation::FloatMin => |l, i| float_bits::extremum(l, i, false),
+        Operation::FloatMax => |l, i| float_bits::extremum(l, i, true),
         Operation::FloatCopysign => float_bits::copysign,
         Operation::FloatTestp => float_bits::testp,
-        Operation::HalfAdd => half::add,
-        Operation::HalfSub => half::sub,
-        Operation::HalfMul => half::mul,
-        Operation::HalfFma => half::fma,
+        Operation::HalfAdd => |l, i| half::arithmetic(l, i, |[a, b]| Arithmetic::Add(a, b)),
+        Operation::HalfSub => |l, i| half::arithmetic(l, i, |[a, b]| Arithmetic::Sub(a, b)),
+        Operation::HalfMul => |l, i| half::arithmetic(l, i, |[a, b]| Arithmetic::Mul(a, b)),
+        Operation::HalfFma => |l, i| half::arithmetic(l, i, |[a, b, c]| Arithmetic::Fma(a, b, c)),
         Operation::Setp => compare::setp,
         Operation::Set => compare::set,
         Operation::Selp => compare::selp,
         Operation::Slct => compare::slct,
-        Operation::And => logic::and,
-        Operation::Or => logic::or,
-        Operation::Xor => logic::xor,
+        Operation::And => |l, i| logic::bitwise(l, i, Binary::And),
+        Operation::Or => |l, i| logic::bitwise(l, i, Binary::Or),
+        Operation::Xor => |l, i| logic::bitwise(l, i, Binary::Xor),
         Operation::Not => logic::not,
         Operation::Cnot => logic::cnot,
         Operation::Lop3 => logic::lop3,
@@ -123,21 +108,25 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::Shl => logic::shl,
         Operation::Shr => logic::shr,
         Operation::Prmt => logic::prmt,
-        Operation::VideoAdd => video::add,
-        Operation::VideoSub => video::sub,
+        Operation::VideoAdd => |l, i| video::three_types(l, i, Kind::Sum, |l, a, b| l.b.add(a, b)),
+        Operation::VideoSub => |l, i| video::three_types(l, i, Kind::Sum, |l, a, b| l.b.sub(a, b)),
         Operation::VideoAbsDiff => video::abs_diff,
-        Operation::VideoMin => video::min,
-        Operation::VideoMax => video::max,
+        Operation::VideoMin => {
+            |l, i| video::three_types(l, i, Kind::Other, |l, a, b| l.b.minimum(Compare::LessSigned, a, b))
+        }
+        Operation::VideoMax => {
+            |l, i| video::three_types(l, i, Kind::Other, |l, a, b| l.b.maximum(Compare::LessSigned, a, b))
+        }
         Operation::VideoShl => video::shl,
         Operation::VideoShr => video::shr,
         Operation::VideoSet => video::set,
         Operation::VideoMad => video::mad,
-        Operation::SimdAdd => simd::add,
-        Operation::SimdSub => simd::sub,
+        Operation::SimdAdd => |l, i| simd::three_types(l, i, |l, a, b| l.b.add(a, b)),
+        Operation::SimdSub => |l, i| simd::three_types(l, i, |l, a, b| l.b.sub(a, b)),
         Operation::SimdAverage => simd::average,
         Operation::SimdAbsDiff => simd::abs_diff,
-        Operation::SimdMin => simd::min,
-        Operation::SimdMax => simd::max,
+        Operation::SimdMin => |l, i| simd::three_types(l, i, |l, a, b| l.b.minimum(Compare::LessSigned, a, b)),
+        Operation::SimdMax => |l, i| simd::three_types(l, i, |l, a, b| l.b.maximum(Compare::LessSigned, a, b)),
         Operation::SimdSet => simd::set,
         Operation::Mov => movement::mov,
         Operation::Mov128 => movement::mov128,
@@ -156,8 +145,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::ConvertFromExponents => convert_packed::from_exponents,
         Operation::ConvertToFixed => convert_packed::to_fixed,
         Operation::IntegerPack => packed::pack,
-        Operation::Load | Operation::MultimemLoad => memory::load,
-        Operation::LoadReadOnly => memory::load_read_only,
+        Operation::Load | Operation::MultimemLoad => |l, i| memory::load_from(l, i, i.modifiers.has(Word::Nc)),
+        Operation::LoadReadOnly => |l, i| memory::load_from(l, i, true),
         Operation::Store | Operation::MultimemStore => memory::store,
         Operation::Alloca => stack::alloca,
         Operation::StackSave => stack::save,
@@ -181,8 +170,8 @@ pub(super) fn function(operation: Operation) -> Lower {
         Operation::MatrixMultiply | Operation::WarpgroupMultiply => multiply::multiply,
         Operation::FragmentLoad => fragments::load,
         Operation::FragmentStore => fragments::store,
-        Operation::Atom => atomics::atom,
-        Operation::Red => atomics::red,
+        Operation::Atom => |l, i| atomics::atomic(l, i, Some(0)),
+        Operation::Red => |l, i| atomics::atomic(l, i, None),
         Operation::MbarrierInit => mbarrier::init,
         Operation::MbarrierCountBytes => mbarrier::count_bytes,
         Operation::MbarrierArrive => mbarrier::arrive,

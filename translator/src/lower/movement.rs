@@ -83,8 +83,7 @@ fn pack(l: &mut Lowering<'_, '_>, ty: ScalarType, parts: &[Operand]) -> Result<V
         if carrier(ty) == Type::I64 && l.b.type_of(value) == Type::I32 {
             value = l.b.zero_extend(value);
         }
-        let value = l.b.shl(value, position);
-        whole = l.b.or(whole, value);
+        whole = l.b.or(whole, l.b.shl(value, position));
         position += bits;
     }
     Ok(whole)

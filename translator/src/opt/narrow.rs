@@ -31,8 +31,7 @@ pub fn narrow_truncated(function: &mut Function) {
             Rewritten::By(whole)
         }
         Stmt::Set(var, value) if halves[var] => {
-            let half = narrow(b, &definition, value, STEPS);
-            b.set(var, half);
+            b.set(var, narrow(b, &definition, value, STEPS));
             Rewritten::Replaced
         }
         Stmt::Let(_, Op::Unary(Unary::Truncate, value)) => Rewritten::By(narrow(b, &definition, value, STEPS)),
@@ -114,16 +113,11 @@ pub(super) fn narrow(b: &Builder<'_>, definition: &IndexVec<Value, Option<Op>>, 
             op @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor),
             left,
             right,
-        )) => {
-            let left = narrow(b, definition, left, steps);
-            let right = narrow(b, definition, right, steps);
-            b.binary(op, left, right)
-        }
+        )) => b.binary(op, narrow(b, definition, left, steps), narrow(b, definition, right, steps)),
         Some(Op::Binary(Binary::Shl, inner, amount))
             if matches!(definition.at(amount), Some(Some(Op::Const(0..32)))) =>
         {
-            let inner = narrow(b, definition, inner, steps);
-            b.shl_by(inner, amount)
+            b.shl_by(narrow(b, definition, inner, steps), amount)
         }
         _ => b.truncate(value),
     }

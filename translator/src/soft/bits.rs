@@ -11,8 +11,7 @@ pub fn magnitude(b: &Builder<'_>, format: Format, bits: Value) -> Value {
 /// A float of the opposite sign.
 pub fn negated(b: &Builder<'_>, float: Value) -> Value {
     let ty = b.type_of(float);
-    let bits = b.xor_const(b.bits(float), Format::of(ty).sign());
-    b.bitcast(bits, ty)
+    b.bitcast(b.xor_const(b.bits(float), Format::of(ty).sign()), ty)
 }
 
 /// Whether it is NaN.
@@ -24,8 +23,7 @@ pub fn is_nan(b: &Builder<'_>, format: Format, bits: Value) -> Value {
 /// What a comparison of a float with itself says, which is a test for NaN, by its bits: `FEqual`, `FLessEqual` or `FNotEqual`.
 pub fn compared_with_itself(b: &Builder<'_>, op: Compare, float: Value) -> Value {
     let format = Format::of(b.type_of(float));
-    let bits = b.bits(float);
-    let is_nan = is_nan(b, format, bits);
+    let is_nan = is_nan(b, format, b.bits(float));
     if op == Compare::FNotEqual { is_nan } else { b.not(is_nan) }
 }
 
@@ -72,8 +70,7 @@ pub fn saturate(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let zero = b.constant_like(bits, 0);
     let one = b.constant_like(bits, format.one());
     let infinity = b.constant_like(bits, format.infinity());
-    let is_large = b.ult(one, bits);
-    let clamped = b.select(is_large, one, bits);
+    let clamped = b.minimum(Compare::LessUnsigned, one, bits);
     let is_outside = b.ult(infinity, bits);
     b.select(is_outside, zero, clamped)
 }
@@ -82,8 +79,7 @@ pub fn saturate(b: &Builder<'_>, format: Format, bits: Value) -> Value {
 pub fn relu(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let is_negative = b.is_nonzero(b.and_const(bits, format.sign()));
     let result = b.select(is_negative, b.constant_like(bits, 0), bits);
-    let is_nan = is_nan(b, format, bits);
-    b.select(is_nan, b.constant_like(bits, format.nan), result)
+    b.select(is_nan(b, format, bits), b.constant_like(bits, format.nan), result)
 }
 
 /// The result for a NaN of an operation that only changes the sign: the one NaN of the hardware, but in double
@@ -114,8 +110,7 @@ pub fn extremum(b: &Builder<'_>, format: Format, largest: bool, nan_wins: bool, 
     let [x_nan, y_nan] = [x, y].map(|bits| is_nan(b, format, bits));
     let nan = quiet(b, format, y);
     if nan_wins {
-        let either = b.or(x_nan, y_nan);
-        return b.select(either, nan, result);
+        return b.select(b.or(x_nan, y_nan), nan, result);
     }
     let result = b.select(y_nan, x, b.select(x_nan, y, result));
     b.select(b.and(x_nan, y_nan), nan, result)

@@ -2,7 +2,7 @@
 
 use super::formats::{BFLOAT, DOUBLE, Format, HALF, SINGLE};
 use super::rounding::{Overflow, overflowed, round_truncated};
-use crate::ir::{Builder, Rounding, Type, Unary, Value};
+use crate::ir::{Builder, Compare, Rounding, Type, Unary, Value};
 
 /// An `F32` from the bits of a narrower format, exactly; a NaN becomes some NaN. f16 is left to an operation that a device may have.
 pub fn widen(b: &Builder<'_>, from: Format, bits: Value) -> Value {
@@ -34,8 +34,7 @@ pub fn widen_bits(b: &Builder<'_>, from: Format, bits: Value) -> Value {
     let normal = b.add(wide, once);
     let special = b.or(wide, top);
     let normal = b.select(is_finite, normal, special);
-    let magnitude = b.select(is_subnormal, subnormal, normal);
-    b.bitcast(b.or(magnitude, sign), Type::F32)
+    b.bitcast(b.or(b.select(is_subnormal, subnormal, normal), sign), Type::F32)
 }
 
 /// The bits, in `I32`, of the number of a narrower format that an `F32` or `F64` is rounded to. NaN becomes NVIDIA's. The f16 nearest to an
@@ -86,27 +85,19 @@ pub fn narrow_stochastic(
     let bits = b.bits(float);
     let magnitude = b.and_const(bits, SINGLE.sign() - 1);
     let dropped = SINGLE.precision - to.precision;
-    let sum = |b: &Builder<'_>, number| {
-        let sum = b.add(number, random);
-        b.shr(sum, width)
-    };
+    let sum = |b: &Builder<'_>, number| b.shr(b.add(number, random), width);
     let rounded = if SINGLE.bias == to.bias {
-        let number = b.shr(magnitude, dropped - width);
-        sum(b, number)
+        sum(b, b.shr(magnitude, dropped - width))
     } else {
         let Placed { significand, exponent, missing } = place(b, SINGLE, to, magnitude);
         let shift = b.add_const(missing, (dropped - width).into());
         let limit = b.i32(SINGLE.bits - 1);
-        let is_near = b.ult(shift, limit);
-        let shift = b.select(is_near, shift, limit);
-        let number = b.shr_by(significand, shift);
-        let kept = sum(b, number);
+        let kept = sum(b, b.shr_by(significand, b.minimum(Compare::LessUnsigned, shift, limit)));
         b.add(exponent, kept)
     };
     let most = if overflow == Overflow::Largest { to.largest() } else { to.infinity() };
     let most = b.i32(most as u32);
-    let is_beyond = b.ult(most, rounded);
-    signed(b, SINGLE, to, bits, b.select(is_beyond, most, rounded))
+    signed(b, SINGLE, to, bits, b.minimum(Compare::LessUnsigned, most, rounded))
 }
 
 /// The number of a narrower format with a known magnitude: with the sign of `bits`, or NaN if `bits` is NaN.
@@ -128,9 +119,7 @@ fn cut(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> (Value, V
     let Placed { significand, exponent, missing } = place(b, from, to, magnitude);
     // A shift by one less than the width leaves nothing, and loses less than one half.
     let limit = b.i32(from.bits - 1 - dropped);
-    let is_near = b.ult(missing, limit);
-    let missing = b.select(is_near, missing, limit);
-    let shift = b.add_const(missing, dropped.into());
+    let shift = b.add_const(b.minimum(Compare::LessUnsigned, missing, limit), dropped.into());
     let kept = b.shr_by(significand, shift);
     let back = b.sub(b.i32(from.bits), shift);
     let lost = b.shl_by(significand, back);
@@ -154,8 +143,7 @@ fn place(b: &Builder<'_>, from: Format, to: Format, magnitude: Value) -> Placed 
     let exponent = b.shr(magnitude, from.precision - 1);
     let exponent = if from == DOUBLE { b.truncate(exponent) } else { exponent };
     // Off by one for subnormals, whose exponent is far too low for that to matter.
-    let is_normal = b.is_nonzero(exponent);
-    let significand = b.select(is_normal, normal, fraction);
+    let significand = b.select(b.is_nonzero(exponent), normal, fraction);
 
     // One below the biased exponent, which the leading one will increment.
     let exponent = b.sub_const(exponent, u64::from(from.bias - to.bias + 1));

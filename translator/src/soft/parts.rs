@@ -5,7 +5,7 @@
 
 use super::rounding::{Overflow, overflowed, round_truncated};
 use super::{Format, SINGLE};
-use crate::ir::{Builder, Rounding, Type, Value};
+use crate::ir::{Builder, Compare, Rounding, Type, Value};
 
 /// Bits of an integer of this type.
 pub fn width(ty: Type) -> u32 {
@@ -42,8 +42,7 @@ impl Parts {
         let fraction = b.and_const(bits, format.hidden() - 1);
         let normal = b.or_const(fraction, format.hidden());
         let subnormal = b.shl(fraction, 1);
-        let is_subnormal = b.is_zero(exponent);
-        let significand = b.select(is_subnormal, subnormal, normal);
+        let significand = b.select(b.is_zero(exponent), subnormal, normal);
         Parts { format, bits, magnitude, exponent, significand }
     }
 
@@ -87,8 +86,7 @@ pub fn leading_zeros(b: &Builder<'_>, value: Value) -> Value {
     }
     let (low, high) = b.halves(value);
     let is_low = b.is_zero(high);
-    let half = b.select(is_low, low, high);
-    let highest = b.find_high_bit(half);
+    let highest = b.find_high_bit(b.select(is_low, low, high));
     let [of_low, of_high] = [b.i32(63), b.i32(31)];
     b.sub(b.select(is_low, of_low, of_high), highest)
 }
@@ -111,8 +109,7 @@ pub fn round_normal(
     significand: Value,
 ) -> Value {
     // The leading one, which isn't masked out, adds one to the exponent.
-    let below = b.sub_const(exponent, 1);
-    round_above(b, format, rounding, negative, below, significand)
+    round_above(b, format, rounding, negative, b.sub_const(exponent, 1), significand)
 }
 
 /// The same for any exponent, giving subnormals and infinities too. If the significand is zero, the exponent must be at
@@ -140,10 +137,8 @@ pub fn round(
 /// `value >> amount` with everything lost in the lowest bit; for any amount that isn't negative, if the value's top bit is
 /// clear.
 fn shift_right_sticking(b: &Builder<'_>, value: Value, amount: Value) -> Value {
-    let limit = width(b.type_of(value)) - 1;
-    let limit = b.i32(limit);
-    let is_below = b.ult(amount, limit);
-    let amount = b.select(is_below, amount, limit);
+    let limit = b.i32(width(b.type_of(value)) - 1);
+    let amount = b.minimum(Compare::LessUnsigned, amount, limit);
     let shifted = b.shr_by(value, amount);
     stick(b, shifted, b.sub(value, b.shl_by(shifted, amount)))
 }

@@ -13,16 +13,13 @@ pub fn product(b: &Builder<'_>, rounding: Rounding, x: Value, y: Value) -> Value
     let up = format.bits - format.precision;
     let [left, right] = [b.shl(x.significand, up), b.shl(y.significand, up - 1)];
     let high = b.mul_high_unsigned(left, right);
-    let low = b.mul(left, right);
-    let significand = stick(b, high, low);
+    let significand = stick(b, high, b.mul(left, right));
     let is_low = b.ult(significand, b.constant_like(high, 1 << leading(b.type_of(high))));
     let significand = b.select(is_low, b.shl(significand, 1), significand);
-    let exponent = b.add(x.exponent, y.exponent);
-    let exponent = b.sub_const(exponent, u64::from(format.bias - 1));
+    let exponent = b.sub_const(b.add(x.exponent, y.exponent), u64::from(format.bias - 1));
     let exponent = b.select(is_low, b.sub_const(exponent, 1), exponent);
     let sign = product_sign(b, &x, &y);
-    let negative = b.is_nonzero(sign);
-    let magnitude = round(b, format, rounding, negative, exponent, significand);
+    let magnitude = round(b, format, rounding, b.is_nonzero(sign), exponent, significand);
 
     let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
     let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
@@ -49,8 +46,7 @@ pub fn with_extremes(
     let [x, y] = operands;
     let sign = product_sign(b, x, y);
     let [zero, infinity] = [0, x.format.infinity()].map(|bits| b.constant_like(magnitude, bits));
-    let magnitude = b.select(is_infinite, infinity, b.select(is_zero, zero, magnitude));
-    let result = b.or(magnitude, sign);
+    let result = b.or(b.select(is_infinite, infinity, b.select(is_zero, zero, magnitude)), sign);
     let undefined = b.and(is_zero, is_infinite);
     let [x_nan, y_nan] = operands.map(|parts| parts.is_nan(b));
     let is_nan = b.or(b.or(x_nan, y_nan), undefined);

@@ -28,8 +28,7 @@ pub fn increment(b: &Builder<'_>, rounding: Rounding, negative: Value, magnitude
         Rounding::TowardZero => return None,
         Rounding::Odd => {
             let inexact = b.bool_to(ty, b.is_nonzero(lost));
-            let even = b.not(magnitude);
-            return Some(b.and(inexact, even));
+            return Some(b.and(inexact, b.not(magnitude)));
         }
         Rounding::NearestEven => {
             // A tie counts as more than half if the last place is odd.

@@ -24,8 +24,7 @@ pub fn two_product(b: &Builder<'_>, x: Value, y: Value) -> (Value, Value) {
         let high = b.bitcast(b.and_const(b.bits(factor), 0xffff_f000), Type::F32);
         (high, b.fsub(factor, high))
     });
-    let high = b.fmul(x_high, y_high);
-    let rest = b.fsub(high, product);
+    let rest = b.fsub(b.fmul(x_high, y_high), product);
     let parts = [(x_high, y_low), (x_low, y_high), (x_low, y_low)];
     let error = parts.into_iter().fold(rest, |rest, (x, y)| b.fadd(rest, b.fmul(x, y)));
     (product, error)

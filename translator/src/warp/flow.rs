@@ -312,8 +312,7 @@ impl Pack<'_> {
             let mut joined = None;
             for ((lane, &condition), shift) in (number * lanes..).zip(group).zip((0..).step_by(size as usize)) {
                 let word = if exchanges {
-                    let none = self.b.i32(0);
-                    self.b.select(condition, self.positions.bit[lane], none)
+                    self.b.select(condition, self.positions.bit[lane], self.b.i32(0))
                 } else {
                     let words = self.subgroup_ballot(condition);
                     let word = self.own_word(&words);

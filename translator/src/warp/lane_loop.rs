@@ -91,8 +91,7 @@ impl Pack<'_> {
             }
             pack.lane(stmts, Lane::Present(lane), &mut own);
             for (var, array) in stored {
-                let value = pack.b.get(var);
-                pack.set_element(array, lane, value);
+                pack.set_element(array, lane, pack.b.get(var));
             }
             for (value, array) in &escaping {
                 if let Some(&value) = own.get(value) {
@@ -203,8 +202,7 @@ impl Pack<'_> {
         let zero = self.b.i32(0);
         self.accumulate(zero, |pack, lane, lanes| {
             let holds = holds(pack, lane);
-            let holds = pack.b.bool_to(Type::I32, holds);
-            pack.b.or(lanes, pack.b.shl_by(holds, lane))
+            pack.b.or(lanes, pack.b.shl_by(pack.b.bool_to(Type::I32, holds), lane))
         })
     }
 
@@ -213,8 +211,7 @@ impl Pack<'_> {
         let so_far = self.b.var(self.b.type_of(start));
         self.b.set(so_far, start);
         self.for_each_lane(|pack, lane| {
-            let before = pack.b.get(so_far);
-            let after = next(pack, lane, before);
+            let after = next(pack, lane, pack.b.get(so_far));
             pack.b.set(so_far, after);
         });
         self.b.get(so_far)
@@ -226,8 +223,7 @@ impl Pack<'_> {
         let used = results.iter().copied().enumerate().filter(is_used);
         let (same, differ): (Vec<_>, Vec<_>) = used.partition(|(_, result)| self.uniform.value(*result));
         if !same.is_empty() {
-            let any = self.b.i32(0);
-            let computed = compute(self, any);
+            let computed = compute(self, self.b.i32(0));
             for (position, result) in same {
                 let value = computed.get(position).copied().unwrap_or(result);
                 self.set_slot(result, Slot::Same(value));

@@ -54,8 +54,7 @@ impl Pack<'_> {
                 let like_the_lowest = self.lanes_where(|pack, lane| {
                     let all = taking_part(pack, lane);
                     let leader = pack.lowest(all);
-                    let leader = pack.b.and_const(leader, 31);
-                    pack.equals(value, lane, leader)
+                    pack.equals(value, lane, pack.b.and_const(leader, 31))
                 });
                 self.define_by_lane(results, |pack, lane| {
                     let all = taking_part(pack, lane);
@@ -71,8 +70,7 @@ impl Pack<'_> {
                 let joined = pack.accumulate(neutral, |pack, other, joined| {
                     let theirs = pack.value_at(value, other);
                     let takes_part = pack.is_in(all, other);
-                    let theirs = pack.b.select(takes_part, theirs, neutral);
-                    pack.join(reduction, joined, theirs)
+                    pack.join(reduction, joined, pack.b.select(takes_part, theirs, neutral))
                 });
                 vec![joined]
             }),
@@ -135,8 +133,7 @@ impl Pack<'_> {
         };
         let mut elsewhere = self.elsewhere(mask);
         if let Some(exited) = self.exited_lanes() {
-            let others = self.b.not(exited);
-            elsewhere = self.b.and(elsewhere, others);
+            elsewhere = self.b.and(elsewhere, self.b.not(exited));
         }
         let is_constant = self.uniform.constant(members).is_some();
         self.define_by_lane(&warp.results, |pack, lane| {

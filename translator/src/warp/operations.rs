@@ -253,8 +253,7 @@ impl Pack<'_> {
 
     /// The number of the lowest lane in a mask; any number if it is empty.
     pub(super) fn lowest(&mut self, mask: Value) -> Value {
-        let negative = self.b.neg(mask);
-        self.b.find_high_bit(self.b.and(mask, negative))
+        self.b.find_high_bit(self.b.and(mask, self.b.neg(mask)))
     }
 
     fn elect(&mut self, taking_part: &[Value]) -> Vec<Vec<Value>> {

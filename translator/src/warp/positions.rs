@@ -73,10 +73,7 @@ impl Positions {
                 let all = b.builtin(Builtin::InvocationIndex);
                 let row = extent.row(b, lanes);
                 let (rank, base) = divided(b, all, row, cluster);
-                let index = |lane: u32| {
-                    let start = b.mul_const(row, lane.into());
-                    b.add(base, start)
-                };
+                let index = |lane: u32| b.add(base, b.mul_const(row, lane.into()));
                 (rank, (0..listed).map(index).collect::<Vec<Value>>(), Vec::new())
             }
         };

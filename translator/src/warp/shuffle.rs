@@ -49,8 +49,7 @@ impl Pack<'_> {
                     recomputed.unwrap_or_else(|| self.fetch(own, &offered, from, &mut done))
                 }
             };
-            let result = self.b.select(reached, found, offered[own]);
-            results.push(result);
+            results.push(self.b.select(reached, found, offered[own]));
             in_range.push(reached);
         }
         (results, in_range)
@@ -86,8 +85,7 @@ impl Pack<'_> {
                 (from, if stays { b.bool(true) } else { b.ule(from, most) })
             }
             Shuffle::Index => {
-                let number = b.and(distance, not_segment);
-                let from = b.or(least, number);
+                let from = b.or(least, b.and(distance, not_segment));
                 (from, if stays { b.bool(true) } else { b.ule(from, most) })
             }
         }

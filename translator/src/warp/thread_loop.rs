@@ -35,8 +35,7 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
         }
         b.append(body);
         b.push(Stmt::At(None));
-        let row = extent.row(b, packing.lanes);
-        let next = b.add(index, row);
+        let next = b.add(index, extent.row(b, packing.lanes));
         b.set(thread, next);
         let more = b.ult(next, extent.threads);
         b.push(Stmt::If { condition: more, then: Vec::new(), otherwise: vec![Stmt::Break] });

@@ -4,7 +4,7 @@
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::division::{corrected, divide, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
@@ -27,17 +27,15 @@ const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6
 /// Replaces the approximate functions whose accuracy on the device is not established by a fact.
 pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Exp2Approx, x)) => Rewritten::By(full_exp2(b, facts, x)),
-        Stmt::Let(_, Op::Unary(Unary::Exp2Flushed, x)) => Rewritten::By(flushed_exp2(b, facts, x)),
-        Stmt::Let(_, Op::Unary(Unary::Log2Approx, x)) if !facts.log2_f32_close => Rewritten::By(log2(b, x)),
-        Stmt::Let(_, Op::Unary(Unary::SinApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(sine(b, x)),
-        Stmt::Let(_, Op::Unary(Unary::CosApprox, x)) if !facts.sin_cos_f32_close => Rewritten::By(cosine(b, x)),
-        Stmt::Let(_, Op::Unary(Unary::TanhApprox, x)) => Rewritten::By(tanh(b, x, facts.exp2_f32_close)),
-        Stmt::Let(_, Op::Binary(Binary::FDivApprox, x, y)) if !facts.div_f32_rounded => {
-            Rewritten::By(quotient(b, floats, x, y))
-        }
-        _ => Rewritten::Kept,
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Unary(Unary::Exp2Approx, x) => Some(full_exp2(b, facts, x)),
+        Op::Unary(Unary::Exp2Flushed, x) => Some(flushed_exp2(b, facts, x)),
+        Op::Unary(Unary::Log2Approx, x) if !facts.log2_f32_close => Some(log2(b, x)),
+        Op::Unary(Unary::SinApprox, x) if !facts.sin_cos_f32_close => Some(sine(b, x)),
+        Op::Unary(Unary::CosApprox, x) if !facts.sin_cos_f32_close => Some(cosine(b, x)),
+        Op::Unary(Unary::TanhApprox, x) => Some(tanh(b, x, facts.exp2_f32_close)),
+        Op::Binary(Binary::FDivApprox, x, y) if !facts.div_f32_rounded => Some(quotient(b, floats, x, y)),
+        _ => None,
     });
 }
 
@@ -45,14 +43,12 @@ pub fn expand_approximate(function: &mut Function, floats: &Floats) {
 fn polynomial(b: &Builder<'_>, coefficients: &[u32], x: Value) -> Value {
     let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
     let highest = rest.next().unwrap_or_default();
-    let highest = b.f32(highest);
-    rest.fold(highest, |sum, coefficient| b.fadd(b.fmul(sum, x), b.f32(coefficient)))
+    rest.fold(b.f32(highest), |sum, coefficient| b.fadd(b.fmul(sum, x), b.f32(coefficient)))
 }
 
 /// The result if the operand is a number, else NVIDIA's NaN.
 fn unless_nan(b: &Builder<'_>, operand: Value, result: Value) -> Value {
-    let is_nan = soft::is_nan(b, SINGLE, b.bits(operand));
-    b.select(is_nan, b.constant(Type::F32, SINGLE.nan), result)
+    b.select(soft::is_nan(b, SINGLE, b.bits(operand)), b.constant(Type::F32, SINGLE.nan), result)
 }
 
 /// `2^x` by the device's own function as far as facts establish its accuracy.
@@ -80,8 +76,7 @@ fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
     let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
     let is_low = b.flt(x, least);
     // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
-    let shift = b.select(is_low, shift, zero);
-    let raised = b.fadd(x, shift);
+    let raised = b.fadd(x, b.select(is_low, shift, zero));
     b.fmul(b.unary(Unary::Exp2Approx, raised), b.select(is_low, factor, one))
 }
 
@@ -89,15 +84,11 @@ fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
 fn exp2(b: &Builder<'_>, x: Value) -> Value {
     // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
     let (low, high) = (b.f32(-160.0), b.f32(130.0));
-    let above_low = b.flt(low, x);
-    let clamped = b.select(above_low, x, low);
-    let above_high = b.flt(high, clamped);
-    let clamped = b.select(above_high, high, clamped);
+    let clamped = b.minimum(Compare::FLess, high, b.maximum(Compare::FLess, low, x));
 
     let whole = b.unary(Unary::RoundEven, clamped);
     let fraction = b.fsub(clamped, whole);
-    let power = polynomial(b, &EXP2, fraction);
-    let power = b.fadd(b.fmul(power, fraction), b.f32(1.0));
+    let power = b.fadd(b.fmul(polynomial(b, &EXP2, fraction), fraction), b.f32(1.0));
 
     let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
     let power = b.bits(power);
@@ -107,9 +98,7 @@ fn exp2(b: &Builder<'_>, x: Value) -> Value {
     let [one, most] = [b.i32(1), b.i32(25)];
     let missing = b.sub(one, exponent);
     let is_subnormal = b.slt(exponent, one);
-    let missing = b.select(is_subnormal, missing, one);
-    let is_far = b.slt(most, missing);
-    let missing = b.select(is_far, most, missing);
+    let missing = b.minimum(Compare::LessSigned, most, b.select(is_subnormal, missing, one));
     let significand = b.or_const(b.and_const(power, SINGLE.hidden() - 1), SINGLE.hidden());
     let significand = b.add_const(b.shr_by(significand, b.sub_const(missing, 1)), 1);
     let result = b.select(is_subnormal, b.shr(significand, 1), normal);
@@ -126,10 +115,8 @@ fn log2(b: &Builder<'_>, x: Value) -> Value {
     let exponent = b.sar(above, 23);
     let number = b.bitcast(b.sub(bits, b.shl(exponent, 23)), Type::F32);
     let rest = b.fsub(number, b.f32(1.0));
-    let logarithm = polynomial(b, &LOG2, rest);
-    let logarithm = b.fmul(logarithm, rest);
-    let exponent = b.unary(Unary::SignedToFloat(Type::F32), exponent);
-    let result = b.fadd(exponent, logarithm);
+    let logarithm = b.fmul(polynomial(b, &LOG2, rest), rest);
+    let result = b.fadd(b.unary(Unary::SignedToFloat(Type::F32), exponent), logarithm);
 
     let first_normal = b.sub_const(bits, SINGLE.hidden());
     let is_normal = b.ult(first_normal, b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32));
@@ -151,8 +138,7 @@ fn sine(b: &Builder<'_>, x: Value) -> Value {
 
 /// The cosine, in the same way.
 fn cosine(b: &Builder<'_>, x: Value) -> Value {
-    let result = sine_of_magnitude(b, x, 1);
-    unless_finite(b, x, result)
+    unless_finite(b, x, sine_of_magnitude(b, x, 1))
 }
 
 fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
@@ -163,8 +149,7 @@ fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
 /// Sine of `x`'s magnitude plus a number of quarter revolutions.
 fn sine_of_magnitude(b: &Builder<'_>, x: Value, quarters: u64) -> Value {
     let angle = revolutions(b, x);
-    let whole = b.unary(Unary::Trunc, angle);
-    let part = b.fsub(angle, whole);
+    let part = b.fsub(angle, b.unary(Unary::Trunc, angle));
     // For NaN and infinity the fraction is NaN; they go on as zero.
     let is_number = b.feq(part, part);
     let part = b.fmul(b.select(is_number, part, b.f32(0.0)), b.f32(4.0));
@@ -173,15 +158,11 @@ fn sine_of_magnitude(b: &Builder<'_>, x: Value, quarters: u64) -> Value {
     let quarter = b.add_const(b.unary(Unary::FloatToUnsigned(Type::I32), quarter), quarters);
 
     let square = b.fmul(angle, angle);
-    let sine = polynomial(b, &SINE, square);
-    let sine = b.fmul(sine, angle);
-    let cosine = polynomial(b, &COSINE, square);
-    let cosine = b.fadd(b.fmul(cosine, square), b.f32(1.0));
-    let is_odd = b.is_nonzero(b.and_const(quarter, 1));
-    let result = b.select(is_odd, cosine, sine);
+    let sine = b.fmul(polynomial(b, &SINE, square), angle);
+    let cosine = b.fadd(b.fmul(polynomial(b, &COSINE, square), square), b.f32(1.0));
+    let result = b.select(b.is_nonzero(b.and_const(quarter, 1)), cosine, sine);
     let sign = b.and_const(b.shl(quarter, 30), SINGLE.sign());
-    let bits = b.xor(b.bits(result), sign);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.xor(b.bits(result), sign), Type::F32)
 }
 
 /// 1 / 2 pi as hardware has it, in halves of at most 12 bits.
@@ -203,8 +184,7 @@ fn revolutions(b: &Builder<'_>, x: Value) -> Value {
         .into_iter()
         .fold(rest, |rest, (half, factor)| b.fadd(rest, b.fmul(half, factor)));
     let is_beyond = b.bool_to(Type::I32, b.flt(rest, b.f32(0.0)));
-    let bits = b.sub(b.bits(product), is_beyond);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.sub(b.bits(product), is_beyond), Type::F32)
 }
 
 /// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
@@ -218,14 +198,11 @@ fn tanh(b: &Builder<'_>, x: Value, own_exp2: bool) -> Value {
     let near = b.fadd(b.fmul(b.fmul(near, square), distance), distance);
 
     // From 10 on the result is 1.0.
-    let ten = b.f32(10.0);
-    let is_below = b.flt(distance, ten);
-    let clamped = b.select(is_below, distance, ten);
+    let clamped = b.minimum(Compare::FLess, distance, b.f32(10.0));
     let exponent = b.fmul(clamped, b.f32(2.0 * std::f32::consts::LOG2_E));
     let power = if own_exp2 { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, exponent) };
     let [one, two] = [b.f32(1.0), b.f32(2.0)];
-    let sum = b.fadd(power, one);
-    let fraction = b.binary(Binary::FDivApprox, two, sum);
+    let fraction = b.binary(Binary::FDivApprox, two, b.fadd(power, one));
     let far = b.fsub(one, fraction);
 
     let is_near = b.flt(distance, b.f32(0.625));
@@ -242,12 +219,10 @@ fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let reciprocal = b.binary(Binary::FDivApprox, b.f32(1.0), y);
     let quotient = b.fmul(x, reciprocal);
     let quotient = if floats.fma_f32_fused {
-        let negative = soft::negated(b, y);
-        corrected(b, x, negative, reciprocal, quotient)
+        corrected(b, x, soft::negated(b, y), reciprocal, quotient)
     } else {
         let rest = remainder(b, quotient, x, y);
-        let step = b.fmul(rest, reciprocal);
-        b.fadd(quotient, step)
+        b.fadd(quotient, b.fmul(rest, reciprocal))
     };
     unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }

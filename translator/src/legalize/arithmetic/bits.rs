@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Type, Unary, Value, rewrite_ops};
 use crate::soft::{self, SINGLE};
 use ptx2spv_target::Facts;
 
@@ -14,33 +14,30 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     }
     // Minima and maxima that have NVIDIA's NaN already.
     let mut whole = FxHashSet::default();
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::FNeg, x)) if !facts.negate_f32_exact => Rewritten::By(soft::negated(b, x)),
-        Stmt::Let(_, Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y)) if !facts.min_max_f32_exact => {
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Unary(Unary::FNeg, x) if !facts.negate_f32_exact => Some(soft::negated(b, x)),
+        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y) if !facts.min_max_f32_exact => {
             let [x, y] = [x, y].map(|operand| b.bits(operand));
-            let bits = soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y);
-            let result = b.bitcast(bits, Type::F32);
+            let result = b.bitcast(soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y), Type::F32);
             whole.insert(result);
-            Rewritten::By(result)
+            Some(result)
         }
-        Stmt::Let(_, Op::Binary(Binary::OrNan, value, _)) if whole.contains(&value) => Rewritten::By(value),
-        Stmt::Let(_, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
-            if !facts.to_integer_f32_saturates =>
-        {
-            Rewritten::By(saturate(b, op == Unary::SaturateToSigned, x))
+        Op::Binary(Binary::OrNan, value, _) if whole.contains(&value) => Some(value),
+        Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x) if !facts.to_integer_f32_saturates => {
+            Some(saturate(b, op == Unary::SaturateToSigned, x))
         }
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
 /// Replaces `Saturate`. No device is known that keeps subnormals there.
 pub fn expand_saturate(function: &mut Function) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Saturate, x)) => {
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Unary(Unary::Saturate, x) => {
             let bits = soft::saturate(b, SINGLE, b.bits(x));
-            Rewritten::By(b.bitcast(bits, Type::F32))
+            Some(b.bitcast(bits, Type::F32))
         }
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 

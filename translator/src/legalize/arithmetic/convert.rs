@@ -21,8 +21,7 @@ pub fn widen(b: &Builder<'_>, facts: &Facts, value: Value) -> Value {
     let wide = b.shl(b.zero_extend(magnitude), MORE);
     let is_finite = b.ult(magnitude, b.i32(SINGLE.infinity() as u32));
     let [rebias, twice] = [b.i64(REBIAS), b.i64(2 * REBIAS)];
-    let rebias = b.select(is_finite, rebias, twice);
-    let normal = b.add(wide, rebias);
+    let normal = b.add(wide, b.select(is_finite, rebias, twice));
 
     let units = b.unary(Unary::UnsignedToFloat(Type::F64), magnitude);
     let subnormal = b.bits(b.fmul(units, b.f64(f64::from(f32::from_bits(1)))));
@@ -36,8 +35,7 @@ pub fn widen(b: &Builder<'_>, facts: &Facts, value: Value) -> Value {
 /// `F64` to `F32`. NaN becomes NVIDIA's.
 pub fn narrow(b: &Builder<'_>, facts: &Facts, rounding: Rounding, value: Value) -> Value {
     if !facts.denormals_f32_kept {
-        let bits = soft::narrow(b, SINGLE, rounding, Overflow::Rounded, value);
-        return b.bitcast(bits, Type::F32);
+        return b.bitcast(soft::narrow(b, SINGLE, rounding, Overflow::Rounded, value), Type::F32);
     }
     let nearest = b.narrow(value);
     let narrow = if rounding == Rounding::NearestEven { nearest } else { neighbour(b, rounding, value, nearest) };
@@ -67,6 +65,5 @@ fn neighbour(b: &Builder<'_>, rounding: Rounding, value: Value, nearest: Value) 
             b.and(inexact, away)
         }
     };
-    let result = b.add(toward_zero, b.bool_to(Type::I32, added));
-    b.bitcast(result, Type::F32)
+    b.bitcast(b.add(toward_zero, b.bool_to(Type::I32, added)), Type::F32)
 }

@@ -191,8 +191,7 @@ fn reciprocal(b: &Builder<'_>, divisor: Value) -> Value {
 /// The same without a division, which on `F32` makes NVIDIA's driver fail as on `F64`: the square of the reciprocal root, which Vulkan has
 /// within two units.
 fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
-    let magnitude = b.bitcast(b.magnitude(divisor), Type::F32);
-    let root = b.unary(Unary::InverseSqrtApprox, magnitude);
+    let root = b.unary(Unary::InverseSqrtApprox, b.bitcast(b.magnitude(divisor), Type::F32));
     let square = b.fmul(root, root);
     let bits = b.bits(square);
     let sign = b.and_const(b.bits(divisor), SINGLE.sign());
@@ -202,14 +201,8 @@ fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
 fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
     match b.type_of(y) {
-        Type::F32 => {
-            let reciprocal = reciprocal(b, y);
-            quotient_f32(b, x, y, reciprocal)
-        }
-        _ => {
-            let reciprocal = reciprocal(b, b.narrow(y));
-            quotient_f64(b, x, y, reciprocal)
-        }
+        Type::F32 => quotient_f32(b, x, y, reciprocal(b, y)),
+        _ => quotient_f64(b, x, y, reciprocal(b, b.narrow(y))),
     }
 }
 
@@ -257,8 +250,7 @@ fn above_tie(b: &Builder<'_>, divisor: Value, reciprocal: Value) -> Value {
     let fraction = b.and_const(b.bits(divisor), DOUBLE.hidden() - 1);
     let is_all_ones = b.compare_const(Compare::Equal, fraction, DOUBLE.hidden() - 1);
     let last = b.bool_to(Type::I64, is_all_ones);
-    let bits = b.or(b.bits(reciprocal), last);
-    b.bitcast(bits, Type::F64)
+    b.bitcast(b.or(b.bits(reciprocal), last), Type::F64)
 }
 
 /// A quotient without the device's division on its type.
@@ -276,9 +268,7 @@ pub fn divide(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y:
 /// A quotient of 24-bit significands that is neither a 24-bit number nor halfway between two of them is farther from these than the error
 /// of `F64`'s rounding (53 bits are more than twice 24). This holds for subnormal results too.
 fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value, y: Value) -> Value {
-    let x = widen(b, facts, x);
-    let y = widen(b, facts, y);
-    narrow(b, facts, rounding, b.fdiv(x, y))
+    narrow(b, facts, rounding, b.fdiv(widen(b, facts, x), widen(b, facts, y)))
 }
 
 /// A quotient by that of the significands, whose first bit is one. `divide_significands` returns the quotient with the place of its first bit
@@ -299,8 +289,7 @@ fn by_significands<'f>(
     let exponent = b.sub(x.exponent, y.exponent);
     let exponent = b.sub(b.add_const(exponent, format.bias.into()), b.bool_to(Type::I32, is_less));
     let sign = product_sign(b, &x, &y);
-    let negative = b.is_nonzero(sign);
-    let magnitude = round(b, format, rounding, negative, exponent, significand);
+    let magnitude = round(b, format, rounding, b.is_nonzero(sign), exponent, significand);
 
     let [x_zero, y_zero] = [&x, &y].map(|parts| parts.is_zero(b));
     let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
@@ -326,11 +315,8 @@ fn significand_of_refined(
         b.bitcast(bits, float)
     });
     let nearest = quotient(b, reciprocal, x, y);
-    let negative = negated(b, y);
-    let remainder = b.fma(negative, nearest, x);
-    let bits = b.bits(nearest);
-    let fraction = b.and_const(bits, format.hidden() - 1);
-    let significand = b.or_const(fraction, format.hidden());
+    let remainder = b.fma(negated(b, y), nearest, x);
+    let significand = b.or_const(b.and_const(b.bits(nearest), format.hidden() - 1), format.hidden());
     let place = leading(b.type_of(significand));
     let significand = b.shl(significand, place + 1 - format.precision);
     // One less where the exact quotient is less, one more where it is more.
@@ -355,12 +341,10 @@ fn long_division(b: &Builder<'_>, format: Format, significand: Value, divisor: V
     for _ in 0..steps {
         remainder = b.shl(remainder, bits);
         let digit = b.div_unsigned(remainder, divisor);
-        let product = b.mul(digit, divisor);
-        remainder = b.sub(remainder, product);
+        remainder = b.sub(remainder, b.mul(digit, divisor));
         quotient = b.shl(quotient, bits);
         quotient = b.or(quotient, digit);
     }
     let place = leading(b.type_of(quotient));
-    let significand = b.shl(quotient, place - bits * steps);
-    (stick(b, significand, remainder), is_less)
+    (stick(b, b.shl(quotient, place - bits * steps), remainder), is_less)
 }

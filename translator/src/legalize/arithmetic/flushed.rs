@@ -5,7 +5,7 @@
 //! that is tiny before it rounds up to the least normal number. To detect that, the result is rounded to full precision, in `F64` or scaled
 //! far away from subnormal numbers.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Value, rewrite};
+use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Type, Value, rewrite_ops};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::wide_sum;
 use crate::policy::Floats;
@@ -13,29 +13,27 @@ use crate::soft::{self, SINGLE};
 
 /// Replaces every `Flushed` that [`take_flushing`] can't do. If `floats.flush` is off, plain operations take their place.
 pub fn expand_flushed(function: &mut Function, floats: &Floats) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !floats.flush => {
-            Rewritten::By(b.rounded(rounding, arithmetic))
-        }
-        Stmt::Let(_, Op::Flushed(Rounding::NearestEven, arithmetic))
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Flushed(rounding, arithmetic) if !floats.flush => Some(b.rounded(rounding, arithmetic)),
+        Op::Flushed(Rounding::NearestEven, arithmetic)
             if floats.trusted.fma_f32_flushes && is_fma(arithmetic)
                 || floats.trusted.add_f32_flushes && is_sum(arithmetic) =>
         {
-            Rewritten::Kept
+            None
         }
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) => Rewritten::By(expand(b, floats, rounding, arithmetic)),
-        _ => Rewritten::Kept,
+        Op::Flushed(rounding, arithmetic) => Some(expand(b, floats, rounding, arithmetic)),
+        _ => None,
     });
 }
 
 /// Replaces the remaining `Flushed` by the device's operations that flush: sums and products, or `Fma`.
 pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Flushed(rounding, arithmetic)) if !fma_flushes && is_sum(arithmetic) => {
-            Rewritten::By(b.rounded(rounding, arithmetic))
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Flushed(rounding, arithmetic) if !fma_flushes && is_sum(arithmetic) => {
+            Some(b.rounded(rounding, arithmetic))
         }
-        Stmt::Let(_, Op::Flushed(_, arithmetic)) => as_fma(b, arithmetic).map_or(Rewritten::Kept, Rewritten::By),
-        _ => Rewritten::Kept,
+        Op::Flushed(_, arithmetic) => as_fma(b, arithmetic),
+        _ => None,
     });
 }
 
@@ -62,8 +60,7 @@ fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arit
             return scaled_if_least(b, rounding, arithmetic);
         }
         other => {
-            let result = b.rounded(rounding, other);
-            return flush(b, result);
+            return flush(b, b.rounded(rounding, other));
         }
     };
     if is_own {
@@ -80,14 +77,12 @@ fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arit
             b.rounded(Rounding::NearestEven, wide)
         }
     };
-    let exact = soft::flush_tiny(b, SINGLE, rounding, exact);
-    narrow(b, facts, rounding, exact)
+    narrow(b, facts, rounding, soft::flush_tiny(b, SINGLE, rounding, exact))
 }
 
 /// A subnormal replaced by zero of its sign.
 pub(crate) fn flush(b: &Builder<'_>, value: Value) -> Value {
-    let bits = soft::flush(b, SINGLE, b.bits(value));
-    b.bitcast(bits, Type::F32)
+    b.bitcast(soft::flush(b, SINGLE, b.bits(value)), Type::F32)
 }
 
 /// The operation by an `Fma` that flushes. The addend -0.0 doesn't change any product.
@@ -127,18 +122,14 @@ const LEAST: u64 = SINGLE.hidden() * (1 + SCALE as u64);
 /// gives the value of a small result.
 fn scaled(b: &Builder<'_>, floats: &Floats, arithmetic: Arithmetic) -> Value {
     let facts = &floats.trusted;
-    let up = scale(b, arithmetic);
-    let up = b.bits(b.rounded(Rounding::NearestEven, up));
+    let up = b.bits(b.rounded(Rounding::NearestEven, scale(b, arithmetic)));
     let mut result = b.rounded(Rounding::NearestEven, arithmetic);
     let magnitude = b.magnitude(up);
     if !facts.denormals_f32_kept || matches!(arithmetic, Arithmetic::Fma(..)) && !facts.fma_f32_denormals {
         let is_small = b.ult(magnitude, b.i32(1f32.to_bits()));
-        let down = b.sub_const(up, SINGLE.hidden() * u64::from(SCALE));
-        let bits = b.bits(result);
-        result = b.select(is_small, down, bits);
+        result = b.select(is_small, b.sub_const(up, SINGLE.hidden() * u64::from(SCALE)), b.bits(result));
     }
-    let result = zero_if_tiny(b, up, b.bits(result));
-    b.bitcast(result, Type::F32)
+    b.bitcast(zero_if_tiny(b, up, b.bits(result)), Type::F32)
 }
 
 /// With any rounding, by an expensive operation, which is repeated on scaled operands only if the result is the least

@@ -8,22 +8,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Arithmetic, Binary, Builder, Function, Halves, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, for_each_operand,
-    for_each_stmt, rewrite,
+    for_each_stmt, rewrite, rewrite_ops,
 };
 use crate::soft::{self, HALF, Overflow};
 use ptx2spv_target::Facts;
 
 /// Replaces `Half`.
 pub fn expand_halves(function: &mut Function) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Half(Halves::Low, arithmetic)) => Rewritten::By(one(b, arithmetic, |_, bits| bits)),
-        Stmt::Let(_, Op::Half(Halves::Both, arithmetic)) => {
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Half(Halves::Low, arithmetic) => Some(one(b, arithmetic, |_, bits| bits)),
+        Op::Half(Halves::Both, arithmetic) => {
             let low = one(b, arithmetic, |b, bits| b.and_const(bits, 0xffff));
             let high = one(b, arithmetic, |b, bits| b.shr(bits, 16));
-            let high = b.shl(high, 16);
-            Rewritten::By(b.or(low, high))
+            Some(b.or(low, b.shl(high, 16)))
         }
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
@@ -74,8 +73,7 @@ pub fn expand_half_conversions(function: &mut Function, facts: &Facts) {
         Stmt::Let(result, Op::Unary(Unary::NarrowHalf, number)) if seen.contains(&result) => {
             let own = b.unary(Unary::NarrowHalf, number);
             let is_number = b.feq(number, number);
-            let nan = b.constant(Type::I32, HALF.nan);
-            Rewritten::By(b.select(is_number, own, nan))
+            Rewritten::By(b.select(is_number, own, b.constant(Type::I32, HALF.nan)))
         }
         _ => Rewritten::Kept,
     });
@@ -117,10 +115,6 @@ fn moves_halves(op: Binary, constant: Option<u64>) -> bool {
 
 /// The bits of a result, from the half of each operand that `half` takes.
 fn one(b: &Builder<'_>, arithmetic: Arithmetic, half: fn(&Builder<'_>, Value) -> Value) -> Value {
-    let arithmetic = arithmetic.map(|bits| {
-        let bits = half(b, bits);
-        soft::widen(b, HALF, bits)
-    });
-    let result = soft::half(b, arithmetic);
-    soft::narrow(b, HALF, Rounding::NearestEven, Overflow::Rounded, result)
+    let arithmetic = arithmetic.map(|bits| soft::widen(b, HALF, half(b, bits)));
+    soft::narrow(b, HALF, Rounding::NearestEven, Overflow::Rounded, soft::half(b, arithmetic))
 }

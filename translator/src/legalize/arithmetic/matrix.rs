@@ -1,8 +1,8 @@
 //! The steps of sums of products that matrix units compute, on integers: see [`MatrixStep`].
 
 use crate::ir::{
-    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Rewritten, Stmt, Type, Unary,
-    Value, rewrite,
+    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Type, Unary, Value,
+    rewrite_ops,
 };
 use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
 
@@ -20,15 +20,15 @@ const NAN: u32 = 1 << 18;
 
 /// Replaces every step.
 pub fn expand_matrix_steps(function: &mut Function) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Matrix(step, x, y, z)) => Rewritten::By(match step {
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Matrix(step, x, y, z) => Some(match step {
             MatrixStep::Halves(format) => halves(b, format, x),
             MatrixStep::Start(accumulator) => start(b, accumulator, x),
             MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
             MatrixStep::Sum(factors) => sum(b, factors, x, y, z),
             MatrixStep::Round(accumulator) => round(b, accumulator, x, y, z),
         }),
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
@@ -109,8 +109,7 @@ fn half_of_e4m3(b: &Builder<'_>, bits: Value) -> Value {
     let is_nan = b.compare_const(Compare::Equal, magnitude, E4M3.nan);
     half = b.select(is_nan, nan, half);
     let zero = b.i32(0);
-    let is_zero = b.is_zero(magnitude);
-    half = b.select(is_zero, zero, half);
+    half = b.select(b.is_zero(magnitude), zero, half);
     let sign = b.shl(b.and_const(bits, E4M3.sign()), HALF.bits - E4M3.bits);
     b.or(half, sign)
 }
@@ -163,8 +162,7 @@ fn kept(accumulator: Accumulator) -> u32 {
 /// An exponent that takes no part if something is zero.
 fn unless_zero(b: &Builder<'_>, exponent: Value, magnitude: Value) -> Value {
     let zero = b.i32(0);
-    let is_zero = b.is_zero(magnitude);
-    b.select(is_zero, zero, exponent)
+    b.select(b.is_zero(magnitude), zero, exponent)
 }
 
 /// The flag of an infinity or a NaN.
@@ -179,8 +177,7 @@ fn start(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     let c = Parts::of(b, format, bits);
     let exponent = unless_zero(b, b.add_const(c.exponent, (BIAS - format.bias).into()), c.magnitude);
     let (is_nan, is_infinite) = (c.is_nan(b), c.is_infinite(b));
-    let flag = flag(b, is_nan, is_infinite, c.sign);
-    b.or(exponent, flag)
+    b.or(exponent, flag(b, is_nan, is_infinite, c.sign))
 }
 
 fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
@@ -195,11 +192,9 @@ fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Va
         let [x_infinite, y_infinite] = [&x, &y].map(|parts| parts.is_infinite(b));
         let [x_nan, y_nan] = [&x, &y].map(|parts| parts.is_nan(b));
         let is_infinite = b.or(x_infinite, y_infinite);
-        let is_zero = b.is_zero(least);
-        let is_undefined = b.and(is_infinite, is_zero);
+        let is_undefined = b.and(is_infinite, b.is_zero(least));
         let is_nan = b.or(b.or(x_nan, y_nan), is_undefined);
-        let sign = b.xor(x.sign, y.sign);
-        let own = flag(b, is_nan, is_infinite, sign);
+        let own = flag(b, is_nan, is_infinite, b.xor(x.sign, y.sign));
         flags = b.or(flags, own);
     }
     b.or(flags, largest)
@@ -245,11 +240,9 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
     let exponent = b.add_const(c.exponent, (BIAS - format.bias).into());
     let kept = kept(accumulator);
     let term = aligned(b, (c.significand, fraction_bits(format), kept), exponent, largest, c.sign);
-    let term = b.unary(Unary::SignExtend, term);
-    let sum = b.add(sum, term);
+    let sum = b.add(sum, b.unary(Unary::SignExtend, term));
     let is_negative = b.slt(sum, b.i64(0));
-    let negated = b.neg(sum);
-    let magnitude = b.select(is_negative, negated, sum);
+    let magnitude = b.select(is_negative, b.neg(sum), sum);
     // The exponent of the highest bit, in which the last kept bit has that of the scale less the kept fraction.
     let zeros = soft::leading_zeros(b, magnitude);
     let last = b.i32(63);
@@ -273,16 +266,13 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
             // To nearest even: half a unit less one, and one more if the last bit is set.
             let unit = b.shl_by(b.i64(1), right);
             let half = b.shr(unit, 1);
-            let last = b.and_const(b.shr_by(magnitude, right), 1);
-            let more = b.add(half, last);
+            let more = b.add(half, b.and_const(b.shr_by(magnitude, right), 1));
             let is_exact = b.is_zero(half);
             let more = b.sub_const(more, 1);
-            let more = b.select(is_exact, b.i64(0), more);
-            b.add(magnitude, more)
+            b.add(magnitude, b.select(is_exact, b.i64(0), more))
         }
     };
-    let shifted = b.shl_by(b.shr_by(rounded, right), left);
-    let significand = b.truncate(shifted);
+    let significand = b.truncate(b.shl_by(b.shr_by(rounded, right), left));
     let field = b.binary(Binary::MaxSigned, b.add_const(top, (format.bias - 1).into()), nothing);
     // Beyond all exponents it is infinite.
     let infinity = b.constant(Type::I32, format.infinity());
@@ -305,9 +295,7 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum:
 fn special(b: &Builder<'_>, format: Format, scale: Value, finite: Value) -> Value {
     let flags = b.shr(scale, 16);
     let is_finite = b.is_zero(flags);
-    let negative = b.shr(flags, 1);
-    let negative = b.shl(negative, format.bits - 1);
-    let infinite = b.or_const(negative, format.infinity());
+    let infinite = b.or_const(b.shl(b.shr(flags, 1), format.bits - 1), format.infinity());
     // A NaN, or infinities of both signs.
     let is_nan = b.ult(b.i32(2), flags);
     let special = b.select(is_nan, b.constant(Type::I32, format.nan), infinite);

@@ -150,8 +150,7 @@ impl Grouping<'_> {
         let mut tested = FxHashSet::default();
         let mut greatest = None;
         for value in tests.into_iter().filter(|value| tested.insert(*value)) {
-            let word = b.unary(Unary::HighWord, value);
-            let magnitude = b.shl(word, 1);
+            let magnitude = b.shl(b.unary(Unary::HighWord, value), 1);
             greatest = Some(greatest.map_or(magnitude, |before| b.binary(Binary::MaxUnsigned, before, magnitude)));
         }
         let Some(greatest) = greatest else {
@@ -186,8 +185,7 @@ impl Grouping<'_> {
                     }
                     op => map_op_operands(op, |value| again.get(&value).copied().unwrap_or(value)),
                 };
-                let value = b.op(ty, op);
-                again.insert(*result, value);
+                again.insert(*result, b.op(ty, op));
             }
             assign(b, &again);
         });

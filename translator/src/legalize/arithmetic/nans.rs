@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use super::exposed::Exposed;
 use super::late_nans::late_nans;
 use crate::index::IndexVec;
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Type, Unary, Value, rewrite_ops};
 use crate::soft::SINGLE;
 use ptx2spv_target::Facts;
 
@@ -23,23 +23,22 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
         exposed = Exposed::but_of(function, &late);
     }
     let mut own = FxHashSet::default();
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, Op::Get(var)) if late[var] && exposed.value(result) => {
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Get(var) if late[var] && exposed.value(result) => {
             let bits = b.get(var);
             let number = or_nan(b, b.bitcast(bits, Type::F32), b.constant(Type::F32, SINGLE.nan));
-            Rewritten::By(b.bitcast(number, b.type_of(bits)))
+            Some(b.bitcast(number, b.type_of(bits)))
         }
-        Stmt::Let(result, Op::Binary(Binary::OrNan, value, nan)) => {
+        Op::Binary(Binary::OrNan, value, nan) => {
             let is_own = own.contains(&value);
-            Rewritten::By(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
+            Some(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
         }
-        Stmt::Let(result, op) => {
+        op => {
             if gives_nvidia_nan(&op, b.type_of(result), facts) && !may_return_operand(b, op) {
                 own.insert(result);
             }
-            Rewritten::Kept
+            None
         }
-        _ => Rewritten::Kept,
     });
 }
 

@@ -4,7 +4,7 @@
 //! Vulkan leaves `Sqrt` of negative numbers undefined, and `InverseSqrt` also of zeros, and lets both treat subnormals as zeros. This pass
 //! doesn't deal with the accuracy of roots.
 
-use crate::ir::{Builder, Function, Op, Rewritten, Root, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Builder, Function, Op, Root, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::flushed::flush;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
 use crate::soft::SINGLE;
@@ -12,9 +12,9 @@ use ptx2spv_target::Facts;
 
 /// Replaces every `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
 pub fn expand_root_ends(function: &mut Function, facts: &Facts) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Root(root), x)) => Rewritten::By(expand(b, facts, root, x)),
-        _ => Rewritten::Kept,
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Unary(Unary::Root(root), x) => Some(expand(b, facts, root, x)),
+        _ => None,
     });
 }
 
@@ -42,8 +42,7 @@ fn scaled(b: &Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
     } else {
         raise(b, x)
     };
-    let operand = b.select(is_small, up, x);
-    let result = own(b, root, operand);
+    let result = own(b, root, b.select(is_small, up, x));
     let half = RAISE as i32 / 2;
     let factor = b.f32(2f32.powi(if root.inverse { half } else { -half }));
     b.select(is_small, b.fmul(result, factor), result)
@@ -64,6 +63,5 @@ fn with_ends(b: &Builder<'_>, root: Root, x: Value, result: Value) -> Value {
     // The bits of negative numbers and NaNs are above those of infinity.
     let is_above = b.ult(infinity, bits);
     let result = b.select(is_above, b.constant(Type::F32, SINGLE.nan), result);
-    let is_zero = b.is_zero(b.magnitude(x));
-    b.select(is_zero, of_zero, result)
+    b.select(b.is_zero(b.magnitude(x)), of_zero, result)
 }

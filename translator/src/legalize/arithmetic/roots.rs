@@ -3,7 +3,7 @@
 //!
 //! [`root_ends`](crate::legalize::arithmetic::root_ends) deals with operands that are not positive, normal numbers.
 
-use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::policy::Floats;
 use crate::soft::{SINGLE, two_product};
@@ -16,21 +16,19 @@ pub fn expand_roots(function: &mut Function, floats: &Floats) {
     }
     let has_double = floats.doubles;
     let facts = &floats.trusted;
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x))
-            if b.type_of(result) == Type::F32 =>
-        {
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x) if b.type_of(result) == Type::F32 => {
             if !has_double {
                 // A correctly rounded root is accurate enough too.
-                return Rewritten::By(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
+                return Some(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
             }
             let wide = widen(b, facts, x);
             let guess = widen(b, facts, b.unary(Unary::InverseSqrtApprox, x));
             let inverse = inverse_root(b, wide, guess);
             let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
-            Rewritten::By(narrow(b, facts, Rounding::NearestEven, root))
+            Some(narrow(b, facts, Rounding::NearestEven, root))
         }
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
@@ -45,9 +43,7 @@ fn inverse_single(b: &Builder<'_>, x: Value) -> Value {
     let (whole, whole_error) = two_product(b, number, square);
     // One minus the guess's square times the number.
     let [one, half] = [1.0, 0.5].map(|number| b.f32(number));
-    let rest = b.fsub(b.fsub(one, whole), whole_error);
-    let part = b.fmul(number, square_error);
-    let rest = b.fsub(rest, part);
+    let rest = b.fsub(b.fsub(b.fsub(one, whole), whole_error), b.fmul(number, square_error));
     let step = b.fmul(b.fmul(guess, half), rest);
     let root = b.sub(b.bits(b.fadd(guess, step)), b.shl(exponent, SINGLE.precision - 1));
     b.bitcast(root, Type::F32)

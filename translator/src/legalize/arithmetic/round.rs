@@ -1,16 +1,14 @@
 //! Rounding to integral values where the device's own operations may lose a NaN, the sign of a zero, or the rounding up of a denormal: adds
 //! and subtracts a number whose last place is 1.
 
-use crate::ir::{Builder, Compare, Function, Op, Rewritten, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Builder, Compare, Function, Op, Type, Unary, Value, rewrite_ops};
 use crate::soft::Format;
 
 /// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be correct in all cases.
 pub fn expand_round(function: &mut Function) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x)) => {
-            Rewritten::By(round(b, op, x))
-        }
-        _ => Rewritten::Kept,
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x) => Some(round(b, op, x)),
+        _ => None,
     });
 }
 
@@ -46,6 +44,5 @@ fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
     };
     let result = b.bits(result);
     let is_fractional = b.compare_const(Compare::LessUnsigned, magnitude, whole);
-    let result = b.or(b.select(is_fractional, result, magnitude), sign);
-    b.bitcast(result, ty)
+    b.bitcast(b.or(b.select(is_fractional, result, magnitude), sign), ty)
 }

@@ -1,7 +1,7 @@
 //! Float arithmetic with a rounding other than to nearest even, which no device has: for `F32` through `F64` if the device has it, else on
 //! integers. Exact in all cases; NaNs are NVIDIA's.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::division::divide;
 use crate::legalize::arithmetic::fma::{multiply_add, sum_on_integers, sum_to_narrow};
@@ -12,9 +12,9 @@ use ptx2spv_target::Facts;
 
 /// Replaces every `Rounded`.
 pub fn expand_rounded(function: &mut Function, floats: &Floats) {
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Rounded(rounding, arithmetic)) => Rewritten::By(expand(b, floats, rounding, arithmetic)),
-        _ => Rewritten::Kept,
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Rounded(rounding, arithmetic) => Some(expand(b, floats, rounding, arithmetic)),
+        _ => None,
     });
 }
 
@@ -23,14 +23,10 @@ fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arit
     let is_single = |b: &Builder<'_>, value| b.type_of(value) == Type::F32 && floats.doubles;
     match arithmetic {
         Arithmetic::Narrow(value) => narrow(b, facts, rounding, value),
-        Arithmetic::Sub(x, y) => {
-            let y = soft::negated(b, y);
-            expand(b, floats, rounding, Arithmetic::Add(x, y))
-        }
+        Arithmetic::Sub(x, y) => expand(b, floats, rounding, Arithmetic::Add(x, soft::negated(b, y))),
         Arithmetic::Add(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|addend| widen(b, facts, addend));
-            let sum = sum_to_narrow(b, rounding, x, y);
-            narrow(b, facts, rounding, sum)
+            narrow(b, facts, rounding, sum_to_narrow(b, rounding, x, y))
         }
         Arithmetic::Mul(x, y) if is_single(b, x) => {
             let [x, y] = [x, y].map(|factor| widen(b, facts, factor));
@@ -94,8 +90,7 @@ fn floored(b: &Builder<'_>, floats: &Floats, operands: [Value; 3], addend: f32) 
     if unsaturated.is_some() {
         // The sum is in the range where the last place of a float is one. The rest is not -0.0: a negative rest is -2^-60 at most.
         let [nearest, rest] = [nearest, rest].map(|float| b.bits(float));
-        let sum = b.add(nearest, b.sar(rest, 31));
-        return b.bitcast(sum, Type::F32);
+        return b.bitcast(b.add(nearest, b.sar(rest, 31)), Type::F32);
     }
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_below = b.flt(rest, zero);

@@ -5,7 +5,7 @@
 //! differently each time. The code that later expansions make avoids denormals and uses the device's operations directly, so this pass must
 //! run before them. A device that isn't known to be right about normal numbers is not trusted anywhere: [`expand_untrusted`] must run last.
 
-use crate::ir::{Binary, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::sum_on_integers;
 use crate::policy::Floats;
@@ -17,22 +17,18 @@ pub fn expand_singles(function: &mut Function, floats: &Floats) {
     if floats.trusted.denormals_f32_kept {
         return;
     }
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Unary(Unary::Widen, x)) if floats.doubles => Rewritten::By(widen(b, &floats.trusted, x)),
-        Stmt::Let(_, Op::Unary(Unary::Narrow, x)) if floats.doubles => {
-            Rewritten::By(narrow(b, &floats.trusted, Rounding::NearestEven, x))
-        }
-        Stmt::Let(result, op) if floats.trusted.normal_f32_exact => match op {
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Unary(Unary::Widen, x) if floats.doubles => Some(widen(b, &floats.trusted, x)),
+        Op::Unary(Unary::Narrow, x) if floats.doubles => Some(narrow(b, &floats.trusted, Rounding::NearestEven, x)),
+        op if floats.trusted.normal_f32_exact => match op {
             Op::Binary(op @ (Binary::FAdd | Binary::FSub), x, y) if b.type_of(result) == Type::F32 => {
-                Rewritten::By(sum(b, op, x, y))
+                Some(sum(b, op, x, y))
             }
-            Op::Binary(Binary::FMul, x, y) if b.type_of(result) == Type::F32 => Rewritten::By(product(b, x, y)),
-            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => {
-                compare(b, op, x, y).map_or(Rewritten::Kept, Rewritten::By)
-            }
-            _ => Rewritten::Kept,
+            Op::Binary(Binary::FMul, x, y) if b.type_of(result) == Type::F32 => Some(product(b, x, y)),
+            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => compare(b, op, x, y),
+            _ => None,
         },
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
@@ -49,25 +45,19 @@ pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
     }
     let is_exact = facts.are_normals_exact();
     let nearest = Rounding::NearestEven;
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, op) if b.type_of(result) == Type::F32 => match op {
-            Op::Binary(Binary::FAdd, x, y) if !is_exact => Rewritten::By(sum_on_integers(b, nearest, x, y)),
-            Op::Binary(Binary::FSub, x, y) if !is_exact => {
-                let y = soft::negated(b, y);
-                Rewritten::By(sum_on_integers(b, nearest, x, y))
-            }
-            Op::Binary(Binary::FMul, x, y) if !is_exact => Rewritten::By(soft::product(b, nearest, x, y)),
+    rewrite_ops(function, |b, result, op| match op {
+        op if b.type_of(result) == Type::F32 => match op {
+            Op::Binary(Binary::FAdd, x, y) if !is_exact => Some(sum_on_integers(b, nearest, x, y)),
+            Op::Binary(Binary::FSub, x, y) if !is_exact => Some(sum_on_integers(b, nearest, x, soft::negated(b, y))),
+            Op::Binary(Binary::FMul, x, y) if !is_exact => Some(soft::product(b, nearest, x, y)),
             Op::Unary(op @ (Unary::SignedToFloat(_) | Unary::UnsignedToFloat(_)), x) if !facts.convert_f32_exact => {
                 let is_signed = matches!(op, Unary::SignedToFloat(_));
-                let bits = soft::from_integer(b, SINGLE, nearest, is_signed, x);
-                Rewritten::By(b.bitcast(bits, Type::F32))
+                Some(b.bitcast(soft::from_integer(b, SINGLE, nearest, is_signed, x), Type::F32))
             }
-            _ => Rewritten::Kept,
+            _ => None,
         },
-        Stmt::Let(_, Op::Compare(op, x, y)) if !is_exact && b.type_of(x) == Type::F32 => {
-            Rewritten::By(compare_bits(b, op, x, y))
-        }
-        _ => Rewritten::Kept,
+        Op::Compare(op, x, y) if !is_exact && b.type_of(x) == Type::F32 => Some(compare_bits(b, op, x, y)),
+        _ => None,
     });
 }
 
@@ -97,8 +87,7 @@ fn sum(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
 /// which the device has got right. Else both are below 2^-97 and don't overflow when scaled.
 fn small_sum(b: &Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
     let raised = operands.map(|operand| raise(b, operand).0);
-    let raised = b.binary(op, raised[0], raised[1]);
-    let lowered = lower(b, raised);
+    let lowered = lower(b, b.binary(op, raised[0], raised[1]));
     let is_small = b.ult(b.magnitude(operands[0]), b.i32((4.0 * AMPLE).to_bits()));
     b.select(is_small, lowered, sum)
 }
@@ -196,8 +185,7 @@ fn compare_bits(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value {
     if op == Compare::FNotEqual {
         return b.or(holds, is_nan);
     }
-    let is_number = b.not(is_nan);
-    b.and(holds, is_number)
+    b.and(holds, b.not(is_nan))
 }
 
 /// A signed integer with the same order as the number of these bits; both zeros give the same integer.

@@ -1,7 +1,7 @@
 //! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where
 //! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
-use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::doubles::root_of_bits;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
@@ -15,15 +15,15 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
     if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
         return;
     }
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, Op::Unary(Unary::Sqrt, x)) => match b.type_of(result) {
-            Type::F32 if facts.sqrt_f32_rounded => Rewritten::Kept,
-            Type::F64 if facts.sqrt_f64_rounded => Rewritten::Kept,
-            Type::F32 if facts.sqrt_f32_normal => Rewritten::By(raised(b, x)),
-            Type::F32 if floats.fma_f32_fused => Rewritten::By(refined(b, floats, x)),
-            _ => Rewritten::By(root(b, floats, Rounding::NearestEven, x)),
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Unary(Unary::Sqrt, x) => match b.type_of(result) {
+            Type::F32 if facts.sqrt_f32_rounded => None,
+            Type::F64 if facts.sqrt_f64_rounded => None,
+            Type::F32 if facts.sqrt_f32_normal => Some(raised(b, x)),
+            Type::F32 if floats.fma_f32_fused => Some(refined(b, floats, x)),
+            _ => Some(root(b, floats, Rounding::NearestEven, x)),
         },
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }
 
@@ -45,13 +45,11 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
             let one_half = b.f32(0.5);
             let mut half = b.fmul(inverse, one_half);
             if !floats.trusted.sqrt_f32_refined {
-                let negative = negated(b, half);
-                let error = b.fma(negative, guess, one_half);
+                let error = b.fma(negated(b, half), guess, one_half);
                 half = b.fma(half, error, half);
                 guess = b.fma(guess, error, guess);
             }
-            let negative = negated(b, guess);
-            b.fma(b.fma(negative, guess, x), half, guess)
+            b.fma(b.fma(negated(b, guess), guess, x), half, guess)
         },
         |b| root(b, floats, Rounding::NearestEven, x),
     )
@@ -60,8 +58,7 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
 /// The device's root. Subnormal operands are scaled up and their roots down; no root is subnormal.
 fn raised(b: &Builder<'_>, x: Value) -> Value {
     let (raised, is_subnormal) = raise(b, x);
-    let raised = b.select(is_subnormal, raised, x);
-    let root = b.sqrt(raised);
+    let root = b.sqrt(b.select(is_subnormal, raised, x));
     let [factor, one] = [2f32.powi(-(RAISE as i32) / 2), 1.0].map(|factor| b.f32(factor));
     b.fmul(root, b.select(is_subnormal, factor, one))
 }
@@ -72,17 +69,13 @@ pub fn root(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> V
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
         Type::F32 => on_integers(b, rounding, x),
-        _ => {
-            let root = root_of_bits(b, rounding, b.bits(x));
-            b.bitcast(root, Type::F64)
-        }
+        _ => b.bitcast(root_of_bits(b, rounding, b.bits(x)), Type::F64),
     }
 }
 
 /// As for division, `F64` has more than twice the bits, so that rounding twice is harmless.
 fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, x: Value) -> Value {
-    let x = widen(b, facts, x);
-    narrow(b, facts, rounding, b.sqrt(x))
+    narrow(b, facts, rounding, b.sqrt(widen(b, facts, x)))
 }
 
 /// On `F32`.
@@ -105,8 +98,7 @@ fn on_integers(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
     let result = b.select(is_own_root, x.bits, root);
     // NaNs and negative operands except minus zero.
     let is_above = b.ult(infinity, x.bits);
-    let is_nonzero = b.not(is_zero);
-    let is_nan = b.and(is_above, is_nonzero);
+    let is_nan = b.and(is_above, b.not(is_zero));
     unless_nan(b, SINGLE, is_nan, result)
 }
 
@@ -136,8 +128,7 @@ fn root_of_single(b: &Builder<'_>, significand: Value) -> (Value, Value) {
     });
     b.loop_(|b| {
         let [candidate, left] = [root, rest].map(|var| b.get(var));
-        let step = b.add_const(b.shl(candidate, 1), 1);
-        let left = b.sub(left, step);
+        let left = b.sub(left, b.add_const(b.shl(candidate, 1), 1));
         b.if_(b.slt(left, zero), Builder::break_);
         b.set(root, b.add_const(candidate, 1));
         b.set(rest, left);

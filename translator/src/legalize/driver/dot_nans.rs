@@ -1,7 +1,7 @@
 //! Tells NaNs by their bits where a driver takes an `OpDot` for a number ([`Quirks::dot_nans_lost`](ptx2spv_target::Quirks)): such a driver
 //! answers a comparison of a dot product with itself without looking.
 
-use crate::ir::{Access, Binary, Compare, Function, Marks, Op, Rewritten, Space, Stmt, Type, Unary, rewrite};
+use crate::ir::{Access, Binary, Compare, Function, Marks, Op, Space, Stmt, Type, Unary, rewrite_ops};
 use crate::soft;
 
 /// Replaces comparisons with themselves of values that may be dot products, also by way of variables and local memory.
@@ -17,12 +17,12 @@ pub fn test_dot_nans(function: &mut Function) {
         }
         _ => false,
     });
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(_, Op::Compare(op @ (Compare::FEqual | Compare::FNotEqual | Compare::FLessEqual), x, y))
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Compare(op @ (Compare::FEqual | Compare::FNotEqual | Compare::FLessEqual), x, y)
             if x == y && matches!(b.type_of(x), Type::F32 | Type::F64) && dots.value(x) =>
         {
-            Rewritten::By(soft::compared_with_itself(b, op, x))
+            Some(soft::compared_with_itself(b, op, x))
         }
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }

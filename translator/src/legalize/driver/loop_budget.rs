@@ -47,8 +47,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) ->
     let b = Builder::new(function);
     let word = reports::word(&b, status, 0);
     // Codes are below 2^31, so this is zero.
-    let status = b.load_one(reports::CODE, word);
-    let zero = b.shr(status, 31);
+    let zero = b.shr(b.load_one(reports::CODE, word), 31);
     let index = b.shl(zero, 2);
     let probe = Probe { zero, mark: b.add_const(index, offset.into()), rounds: &rounds };
     // A loop of one iteration, so that the code inside can break out.
@@ -56,8 +55,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32) ->
         probe.watch(b, body);
         b.break_();
     });
-    let used_up = probe.used_up(&b);
-    b.if_(used_up, |b| {
+    b.if_(probe.used_up(&b), |b| {
         b.at(None);
         b.report(Fault::LoopCutShort);
     });
@@ -111,8 +109,7 @@ impl Probe<'_> {
                 }
                 stmt if self.rounds.loops(&stmt) => {
                     b.push(stmt);
-                    let used_up = self.used_up(b);
-                    b.if_(used_up, Builder::break_);
+                    b.if_(self.used_up(b), Builder::break_);
                 }
                 stmt => b.push(stmt),
             }

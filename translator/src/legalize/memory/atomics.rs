@@ -34,9 +34,7 @@ pub fn expand_atomics(function: &mut Function, floats: &Floats) {
         let (found, part) = if atomic.access.bytes == 2 {
             let part = Part::of(b, atomic.address, 16);
             let found = swap_loop(b, word, part.word, |b, whole| {
-                let old = part.extract(b, whole);
-                let new = changed(b, atomic, old);
-                part.insert(b, whole, new)
+                part.insert(b, whole, changed(b, atomic, part.extract(b, whole)))
             });
             (found, Some(part))
         } else {
@@ -44,9 +42,7 @@ pub fn expand_atomics(function: &mut Function, floats: &Floats) {
                 let low = b.and_const(whole, 0xffff);
                 let high = b.shr(whole, 16);
                 let operands = [b.and_const(atomic.operand, 0xffff), b.shr(atomic.operand, 16)];
-                let low = half(b, atomic.op, low, operands[0]);
-                let high = half(b, atomic.op, high, operands[1]);
-                b.or(low, b.shl(high, 16))
+                b.or(half(b, atomic.op, low, operands[0]), b.shl(half(b, atomic.op, high, operands[1]), 16))
             });
             (found, None)
         };
@@ -55,8 +51,7 @@ pub fn expand_atomics(function: &mut Function, floats: &Floats) {
             b.push(Stmt::Let(result, Op::Get(found)));
             return Rewritten::Replaced;
         };
-        let whole = b.get(found);
-        let old = part.extract(b, whole);
+        let old = part.extract(b, b.get(found));
         let var = b.var(Type::I32);
         b.set(var, old);
         b.push(Stmt::Let(result, Op::Get(var)));
@@ -109,8 +104,7 @@ fn half(b: &Builder<'_>, op: AtomicOp, old: Value, operand: Value) -> Value {
         // Double rounding is innocuous: single precision has more than twice the bits.
         HalfOp::Add => {
             let [x, y] = [old, operand].map(|bits| soft::widen(b, format, bits));
-            let sum = b.fadd(x, y);
-            soft::narrow(b, format, Rounding::NearestEven, Overflow::Rounded, sum)
+            soft::narrow(b, format, Rounding::NearestEven, Overflow::Rounded, b.fadd(x, y))
         }
         HalfOp::Min => soft::extremum(b, format, false, false, old, operand),
         HalfOp::Max => soft::extremum(b, format, true, false, old, operand),

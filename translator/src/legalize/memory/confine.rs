@@ -47,21 +47,18 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
             let size = size(b, access.space);
             let first = offset_by(b, *address, group.lowest);
             let (confined, moved) = Confined::new(b, first, group.span, size);
-            let all = b.or(b.get(noted), moved);
-            b.set(noted, all);
+            b.set(noted, b.or(b.get(noted), moved));
             confined
         });
         let [none, distance] =
             [0, member.distance - group.lowest].map(|distance| b.constant(Type::I32, distance as u64));
-        let distance = b.select(fits, distance, none);
-        *address = b.add(lowest, distance);
+        *address = b.add(lowest, b.select(fits, distance, none));
         b.push(stmt);
         Rewritten::Replaced
     });
     let b = Builder::new(function);
     b.at(place);
-    let is_outside = b.is_nonzero(b.get(noted));
-    b.if_(is_outside, |b| b.report(Fault::AccessPastEnd));
+    b.if_(b.is_nonzero(b.get(noted)), |b| b.report(Fault::AccessPastEnd));
     b.finish();
 }
 

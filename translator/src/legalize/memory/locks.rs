@@ -95,8 +95,7 @@ fn any_strong(block: &Block, is_wanted: &impl Fn(&Access) -> bool) -> bool {
 fn release_all(function: &mut Function, locks: OwnShared) {
     let body = std::mem::take(&mut function.body);
     let b = Builder::new(function);
-    let is_first = b.is_zero(b.builtin(Builtin::InvocationIndex));
-    b.if_(is_first, |b| {
+    b.if_(b.is_zero(b.builtin(Builtin::InvocationIndex)), |b| {
         let zero = b.i32(0);
         let access = Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false };
         for first in (0..SHARED_LOCKS).step_by(4) {
@@ -165,8 +164,7 @@ impl Locks {
             (Space::Global | Space::Generic, _) => locks::hold_in_table(b, self.table, address, critical),
             (Space::Shared, Some(shared)) => {
                 let first = b.own_shared(shared, 0);
-                let number = locks::number(b, address);
-                let offset = b.shl(b.and_const(number, u64::from(SHARED_LOCKS) - 1), 2);
+                let offset = b.shl(b.and_const(locks::number(b, address), u64::from(SHARED_LOCKS) - 1), 2);
                 locks::hold(b, Space::Shared, Scope::Cta, b.add(first, offset), critical);
             }
             _ => critical(b),

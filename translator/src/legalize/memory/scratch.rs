@@ -82,18 +82,14 @@ fn compute_bases(function: &mut Function, scratch: Scratch) -> Bases {
     let body = std::mem::take(&mut function.body);
     let own_shared_bytes = function.own_shared_bytes;
     let b = Builder::new(function);
-    let long = |b: &Builder<'_>, builtin| {
-        let value = b.builtin(builtin);
-        b.zero_extend(value)
-    };
+    let long = |b: &Builder<'_>, builtin| b.zero_extend(b.builtin(builtin));
     let local_bytes = b.i64(scratch.local_bytes.into());
     let invocations = long(&b, Builtin::Invocations);
     let all_local = b.mul(invocations, local_bytes);
     let mut bytes = all_local;
     if scratch.shared {
         let shared = long(&b, Builtin::SharedBytes);
-        let shared = b.add_const(shared, own_shared_bytes.into());
-        bytes = b.add(bytes, shared);
+        bytes = b.add(bytes, b.add_const(shared, own_shared_bytes.into()));
     }
     let mut number = long(&b, Builtin::WorkgroupId(2));
     for dimension in [1, 0] {

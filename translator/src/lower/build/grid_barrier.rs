@@ -41,8 +41,7 @@ impl<'p> Build<'p> {
         });
         self.finish(instance, End::Goto(wait), wait);
         let open = self.with(instance, |l| {
-            let now = l.b.load_one(WORD, l.b.get(address));
-            let changed = l.b.xor(now, l.b.get(before));
+            let changed = l.b.xor(l.b.load_one(WORD, l.b.get(address)), l.b.get(before));
             l.b.is_nonzero(l.b.shr(changed, 31))
         });
         self.finish(instance, End::Branch { condition: open, then: leave, otherwise: wait }, leave);
@@ -69,6 +68,5 @@ fn share(l: &mut Lowering<'_, '_>) -> Value {
     let rest = l.b.sub(l.b.i32((1 << 31) + 1), blocks);
     let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Ctaid(dimension)).0);
     let place = l.b.or(l.b.or(x, y), z);
-    let is_first = l.b.is_zero(place);
-    l.b.select(is_first, rest, l.b.i32(1))
+    l.b.select(l.b.is_zero(place), rest, l.b.i32(1))
 }

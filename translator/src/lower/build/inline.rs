@@ -447,10 +447,9 @@ impl<'p> Build<'p> {
                     instance.pending.extend(ours.into_iter().zip(values).map(|(var, value)| Stmt::Set(var, *value)));
                 }
                 (actual, [value]) => self.with(instance, |lowering| lowering.assign(actual, param.ty, *value))?,
-                (actual, [low, high]) => self.with(instance, |lowering| {
-                    let value = lowering.b.join(*low, *high);
-                    lowering.assign(actual, param.ty, value)
-                })?,
+                (actual, [low, high]) => {
+                    self.with(instance, |lowering| lowering.assign(actual, param.ty, lowering.b.join(*low, *high)))?
+                }
                 _ => return Err(array_expected()),
             }
         }

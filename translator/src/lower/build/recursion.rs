@@ -144,9 +144,7 @@ impl Stack {
             let Some(first) = switch_among(function, blocks, None, which, &cases) else { continue };
             let b = Builder::new(function);
             b.at(None);
-            let frame = b.get(self.frame);
-            let id = self.load(&b, WORD, frame, HEADER);
-            b.set(which, id);
+            b.set(which, self.load(&b, WORD, b.get(self.frame), HEADER));
             let body = b.into_block();
             if let Some(block) = blocks.at_mut(instance.returns) {
                 *block = BasicBlock { body, stop: None, end: End::Goto(first) };
@@ -197,8 +195,7 @@ impl Stack {
     }
 
     fn load(&self, b: &Builder<'_>, access: Access, frame: Value, below: u32) -> Value {
-        let address = self.address(b, frame, below);
-        b.load_one(access, address)
+        b.load_one(access, self.address(b, frame, below))
     }
 
     /// Writes one call: the check for room, the pushes and the pops.
@@ -245,15 +242,12 @@ impl Stack {
                 Type::Bool => (WORD, b.bool_to(Type::I32, value)),
                 _ => (WORD, value),
             };
-            let address = self.address(&b, frame, below);
-            b.store(access, address, vec![value]);
+            b.store(access, self.address(&b, frame, below), vec![value]);
             below -= u32::from(access.bytes);
         }
         let number = b.i32(id);
-        let address = self.address(&b, frame, HEADER);
-        b.store(WORD, address, vec![number]);
-        let address = self.address(&b, frame, HEADER - 4);
-        b.store(WORD, address, vec![old]);
+        b.store(WORD, self.address(&b, frame, HEADER), vec![number]);
+        b.store(WORD, self.address(&b, frame, HEADER - 4), vec![old]);
         b.set(self.frame, frame);
         b.set(self.top, b.add_const(frame, room.into()));
         insert(blocks, site.push, b.into_block());
@@ -269,8 +263,7 @@ impl Stack {
             b.set(*var, value);
             below -= u32::from(access.bytes);
         }
-        let old = self.load(&b, WORD, frame, HEADER - 4);
-        b.set(self.frame, old);
+        b.set(self.frame, self.load(&b, WORD, frame, HEADER - 4));
         b.set(self.top, b.sub_const(frame, pushed.into()));
         insert(blocks, site.back, b.into_block());
     }

@@ -25,8 +25,7 @@ impl<'p> Build<'p> {
         let complete = self.with(instance, |l| {
             let address = launches::completed_word(l)?;
             let completed = l.b.load_one(WORD, address);
-            let asked = l.b.get(asked);
-            Ok::<_, Diagnostic>(l.b.ule(asked, completed))
+            Ok::<_, Diagnostic>(l.b.ule(l.b.get(asked), completed))
         })?;
         self.finish(instance, End::Branch { condition: complete, then: done, otherwise: wait }, done);
         Ok(self.with(instance, |l| l.b.i32(0)))

@@ -29,8 +29,7 @@ pub fn handle(l: &mut Lowering<'_, '_>, scope: Value) -> Value {
 pub fn size(l: &mut Lowering<'_, '_>, threads: Value, grids: Value, handle: Value) -> Value {
     let all = blocks(l);
     let block = block_threads(l);
-    let all = l.b.mul(all, block);
-    answer(&l.b, handle, (threads, all), grids)
+    answer(&l.b, handle, (threads, l.b.mul(all, block)), grids)
 }
 
 /// `cudaCGGetRank`
@@ -65,8 +64,7 @@ fn answer(b: &Builder<'_>, handle: Value, (first, value): (Value, Value), second
     let [zero, one, unknown] = [0, 1, UNKNOWN].map(|number| b.i32(number));
     for (pointer, value) in [(first, value), (second, one)] {
         let value = b.select(is_group, value, zero);
-        let given = b.is_nonzero(pointer);
-        b.if_(given, |b| b.store(GENERIC, pointer, vec![value]));
+        b.if_(b.is_nonzero(pointer), |b| b.store(GENERIC, pointer, vec![value]));
     }
     b.select(is_group, zero, unknown)
 }

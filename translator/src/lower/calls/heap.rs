@@ -37,8 +37,7 @@ fn allocate_at(b: &Builder<'_>, region: MemoryRegion, size: Value, low: Option<V
         let room = 32_u64 << arena.shift;
         let missing = b.is_zero(b.get(found));
         let fits = b.compare_const(Compare::LessUnsigned, size, room);
-        let wanted = b.and(missing, fits);
-        b.if_(wanted, |b| {
+        b.if_(b.and(missing, fits), |b| {
             take(b, arena, base, b.truncate(size), low, found);
         });
     }
@@ -51,8 +50,7 @@ fn run(b: &Builder<'_>, size: Value, shift: Value) -> (Value, Value) {
     // One byte more than requested, so that an access just after the end doesn't hit another allocation.
     let last = b.shr_by(size, shift);
     let rest = b.sub(b.i32(31), last);
-    let ones = b.i32(u32::MAX);
-    (b.shr_by(ones, rest), rest)
+    (b.shr_by(b.i32(u32::MAX), rest), rest)
 }
 
 /// The number and the address of a granule, by a word of the bitmap and the bit in that.
@@ -115,11 +113,9 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
                 // On to the next position in the word, or to the next word.
                 let next = b.add_const(position, 1);
                 let last = b.compare(Compare::LessUnsigned, rest, next);
-                let full = b.compare_const(Compare::Equal, used, u64::from(u32::MAX));
-                let last = b.or(last, full);
+                let last = b.or(last, b.compare_const(Compare::Equal, used, u64::from(u32::MAX)));
                 b.set(bit, b.select(last, zero, next));
-                let index = b.add(index, b.bool_to(Type::I32, last));
-                b.set(word, index);
+                b.set(word, b.add(index, b.bool_to(Type::I32, last)));
             },
         );
     });
@@ -129,8 +125,7 @@ fn take(b: &Builder<'_>, arena: &Arena, base: Value, size: Value, low: Option<Va
 /// ignored.
 pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
     let base = base(b, region);
-    let given = b.is_nonzero(pointer);
-    b.if_(given, |b| {
+    b.if_(b.is_nonzero(pointer), |b| {
         let freed = b.var(Type::Bool);
         b.set(freed, b.bool(false));
         let Granule { exists, number, shift, bitmap, sizes } = granule(b, base, pointer, region.size);
@@ -148,11 +143,9 @@ pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
                 operand,
                 compare: None,
             });
-            let taken = b.is_nonzero(entry);
-            b.if_(taken, |b| {
+            b.if_(b.is_nonzero(entry), |b| {
                 let (ones, _) = run(b, b.sub_const(entry, 1), shift);
-                let mask = b.shl_by(ones, b.and_const(number, 31));
-                let kept = b.not(mask);
+                let kept = b.not(b.shl_by(ones, b.and_const(number, 31)));
                 let offset = b.shl(b.zero_extend(b.shr(number, 5)), 2);
                 let address = b.add(b.add(base, offset), bitmap);
                 // Earlier writes to this memory happen before writes of its next owner.
@@ -161,8 +154,7 @@ pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
                 b.set(freed, b.bool(true));
             });
         });
-        let fails = b.not(b.get(freed));
-        b.if_(fails, |b| b.report(Fault::InvalidFree));
+        b.if_(b.not(b.get(freed)), |b| b.report(Fault::InvalidFree));
     });
 }
 

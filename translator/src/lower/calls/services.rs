@@ -172,8 +172,7 @@ fn reserve(b: &Builder<'_>, region: MemoryRegion, (format, size): (Value, Value)
     let used = b.add_const(base, output::USED);
     let capacity = region.size - output::RECORDS;
     // Once the region is full the count isn't increased, so that it can't overflow.
-    let before = b.load_one(WORD, used);
-    let open = b.compare_const(Compare::LessUnsigned, before, capacity);
+    let open = b.compare_const(Compare::LessUnsigned, b.load_one(WORD, used), capacity);
     let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
     let end = b.add(start, record);
     let beyond = b.compare(Compare::LessUnsigned, b.constant_like(end, capacity), end);
@@ -220,8 +219,7 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
         let at = b.get(position);
         let word = b.load_one(GENERIC, b.and_const(at, !3));
         let low = b.and_const(b.truncate(at), 3);
-        let shifted = b.shr_by(word, b.shl(low, 3));
-        let letter = b.and_const(shifted, 0xff);
+        let letter = b.and_const(b.shr_by(word, b.shl(low, 3)), 0xff);
         b.set(position, b.add_const(at, 1));
         b.if_(b.is_zero(letter), Builder::break_);
         let percent = is_one_of(b, letter, b"%");
@@ -236,8 +234,7 @@ fn read(b: &Builder<'_>, format: Value, count: Var, copy: &Copy) -> Value {
                 let star = is_one_of(b, letter, b"*");
                 let integer = is_one_of(b, letter, b"diouxXc");
                 let double = is_one_of(b, letter, b"fFeEgGaAspn");
-                let narrow = b.or(star, integer);
-                let argument = b.or(narrow, double);
+                let argument = b.or(b.or(star, integer), double);
                 b.if_(argument, |b| {
                     let long = b.or(b.and(b.get(wide), integer), double);
                     take(b, size, count, long, copy);
@@ -265,8 +262,7 @@ fn take(b: &Builder<'_>, size: Var, count: Var, long: Value, copy: &Copy) {
     let start = b.add(before, skip);
     let after = b.add(start, bytes);
     b.set(size, after);
-    let number = b.add_const(b.get(count), 1);
-    b.set(count, number);
+    b.set(count, b.add_const(b.get(count), 1));
     b.if_(copy.condition, |b| {
         let start = b.zero_extend(start);
         let end = b.zero_extend(after);

@@ -35,8 +35,7 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // The conversion itself rounds towards zero.
         let rounded = if i.modifiers.has(Word::Rzi) { value } else { round_integral(l, i, value) };
         let convert = if to.is_signed() { Unary::SaturateToSigned } else { Unary::SaturateToUnsigned };
-        let result = l.b.unary(convert, rounded);
-        return l.set(i, 0, to, result);
+        return l.set(i, 0, to, l.b.unary(convert, rounded));
     }
     let rounded = round_integral(l, i, value);
     let (low, high) = range(to);
@@ -59,25 +58,20 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let outside = l.b.or(l.b.or(too_low, too_high), is_nan);
     let zero = constant(l, 0.0);
     let safe_bits = l.b.bits(rounded);
-    let safe_bits = l.b.select(outside, l.b.bits(zero), safe_bits);
-    let safe = l.b.bitcast(safe_bits, float_type(from));
+    let safe = l.b.bitcast(l.b.select(outside, l.b.bits(zero), safe_bits), float_type(from));
     let convert = if to.is_signed() { Unary::FloatToSigned(bits_type) } else { Unary::FloatToUnsigned(bits_type) };
     let mut result = l.b.unary(convert, safe);
-    let lowest = l.b.constant(bits_type, low.cast_unsigned());
-    result = l.b.select(too_low, lowest, result);
-    let highest = l.b.constant(bits_type, high);
-    result = l.b.select(too_high, highest, result);
+    result = l.b.select(too_low, l.b.constant(bits_type, low.cast_unsigned()), result);
+    result = l.b.select(too_high, l.b.constant(bits_type, high), result);
     // Hardware gives only the top bit for NaN in the wide conversions, zero in the others; the manual says zero.
     let for_nan = if to.bits() == 64 || from.bits() == 64 { 1u64 << (to.bits() - 1) } else { 0 };
-    let for_nan = l.b.constant(bits_type, for_nan);
-    result = l.b.select(is_nan, for_nan, result);
+    result = l.b.select(is_nan, l.b.constant(bits_type, for_nan), result);
     l.set(i, 0, to, result)
 }
 
 fn is_nan(l: &mut Lowering<'_, '_>, float: Value) -> Value {
     let format = Format::of(l.b.type_of(float));
-    let bits = l.b.bits(float);
-    soft::is_nan(&l.b, format, bits)
+    soft::is_nan(&l.b, format, l.b.bits(float))
 }
 
 /// Rounds to an integral value as `.rni`, `.rmi`, `.rpi` or `.rzi` says.
@@ -135,8 +129,7 @@ pub(crate) fn bits_in(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType,
                 if i.modifiers.has(Word::Ftz) { soft::flush_tiny(&l.b, SINGLE, rounding, value) } else { value };
             let narrow = l.b.rounded(rounding, Arithmetic::Narrow(value));
             let nan = narrow_nan(l, SINGLE, value);
-            let narrow = l.b.or_nan(narrow, l.b.bitcast(nan, Type::F32));
-            l.b.bits(narrow)
+            l.b.bits(l.b.or_nan(narrow, l.b.bitcast(nan, Type::F32)))
         }
         (_, ScalarType::F32 | ScalarType::F64) => l.b.bits(value),
         _ => {

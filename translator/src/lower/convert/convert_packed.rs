@@ -36,15 +36,13 @@ pub fn repack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let scale = if number == 0 { low } else { high };
         // A scale is an f32 without sign and fraction; 2^-127 is subnormal.
         let power = l.b.shl(scale, SINGLE.precision - 1);
-        let is_least = l.b.is_zero(scale);
-        let power = l.b.select(is_least, l.b.i32(1 << (SINGLE.precision - 2)), power);
+        let power = l.b.select(l.b.is_zero(scale), l.b.i32(1 << (SINGLE.precision - 2)), power);
         let power = l.b.bitcast(power, Type::F32);
         // Exact, since these formats have few bits; what is beyond f32 is beyond bf16 too.
         let scaled = l.b.fmul(value, power);
         let result = lane(l, i, to, scaled)?;
         let nan = l.b.constant(Type::I32, format(to)?.nan);
-        let value_bits = l.b.bits(value);
-        let from_nan = soft::is_nan(&l.b, SINGLE, value_bits);
+        let from_nan = soft::is_nan(&l.b, SINGLE, l.b.bits(value));
         let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
         let is_nan = l.b.or(from_nan, scaled_by_nan);
         Ok(l.b.select(is_nan, nan, result))
@@ -94,22 +92,18 @@ fn fixed(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, scale: Value) -
     let exponent = l.b.select(is_subnormal, unit, exponent);
     // The significand, an integer of 24 bits, is to be divided by this power of two. Nothing is left of it if that is more than 2^25; if
     // less than 2, the number is too large, and half of the significand is too.
-    let lost = l.b.add_const(l.b.sub(scale, exponent), u64::from(place - 6));
-    let lost = clamp_signed(l, lost, 1, 26);
+    let lost = clamp_signed(l, l.b.add_const(l.b.sub(scale, exponent), u64::from(place - 6)), 1, 26);
     let kept = l.b.binary(Binary::Shr, significand, lost);
     let odd = l.b.and_const(kept, 1);
     let half = l.b.binary(Binary::Shl, unit, l.b.sub_const(lost, 1));
     let rounded = l.b.add(l.b.sub_const(l.b.add(significand, half), 1), odd);
     let rounded = l.b.binary(Binary::Shr, rounded, lost);
     let is_negative = l.b.is_nonzero(l.b.shr(bits, 31));
-    let negated = l.b.neg(rounded);
-    let number = l.b.select(is_negative, negated, rounded);
-    let number = clamp_signed(l, number, -128, 127);
+    let number = clamp_signed(l, l.b.select(is_negative, l.b.neg(rounded), rounded), -128, 127);
     let number = if i.modifiers.has(Word::Relu) { relu(l, number) } else { number };
     let is_nan = l.b.ult(l.b.i32(SINGLE.infinity() as u32), magnitude);
     let scaled_by_nan = l.b.compare_const(Compare::Equal, scale, 0xff);
-    let is_nan = l.b.or(is_nan, scaled_by_nan);
-    l.b.select(is_nan, l.b.i32(127), number)
+    l.b.select(l.b.or(is_nan, scaled_by_nan), l.b.i32(127), number)
 }
 
 /// One of the results.
@@ -205,15 +199,13 @@ fn exponent(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value) -> Value {
     let exponent = if i.modifiers.has(Word::Rp) {
         let rounded = l.b.shr(l.b.add_const(magnitude, SINGLE.hidden() - 1), place);
         let is_above = l.b.ult(l.b.i32(1 << (place - 1)), magnitude);
-        let zero = l.b.i32(0);
-        l.b.select(is_above, rounded, zero)
+        l.b.select(is_above, rounded, l.b.i32(0))
     } else {
         l.b.shr(magnitude, place)
     };
     let nan = l.b.i32(0xff);
     let most = if i.modifiers.has(Word::Satfinite) { l.b.i32(0xfe) } else { nan };
-    let is_beyond = l.b.ult(most, exponent);
-    let exponent = l.b.select(is_beyond, most, exponent);
+    let exponent = l.b.minimum(Compare::LessUnsigned, most, exponent);
     let is_nan = l.b.ult(l.b.i32(SINGLE.infinity() as u32), magnitude);
     l.b.select(is_nan, nan, exponent)
 }

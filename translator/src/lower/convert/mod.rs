@@ -141,6 +141,5 @@ fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -
     if bytes == 0 {
         return l.b.bool(false);
     }
-    let offset = l.b.sub(address, l.b.push_constant(Type::I64, start));
-    l.b.compare_const(Compare::LessUnsigned, offset, bytes)
+    l.b.compare_const(Compare::LessUnsigned, l.b.sub(address, l.b.push_constant(Type::I64, start)), bytes)
 }

@@ -12,7 +12,7 @@ use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, DOUBLE, SINGLE};
 
 /// A function on floats, whose operands and result are flushed as the modifiers say; formats of 16 bits go through f32.
-fn function<const N: usize>(
+pub(crate) fn function<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     function: impl Fn(&mut Lowering<'_, '_>, [Value; N]) -> Value,
@@ -25,11 +25,6 @@ fn function<const N: usize>(
     })
 }
 
-/// `div.full`
-pub fn div_full(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a, b]| l.b.binary(Binary::FDivApprox, a, b))
-}
-
 /// `div.approx`: the product with a reciprocal, which is zero for divisors above 2^126.
 pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     function(l, i, |l, [a, b]| {
@@ -37,18 +32,12 @@ pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let above = l.b.sub_const(l.b.magnitude(b), u64::from(2f32.powi(126).to_bits()) + 1);
         let is_huge = l.b.ult(above, l.b.i32(SINGLE.infinity() as u32 - 2f32.powi(126).to_bits() - 1));
         let zero = l.b.f32(0.0);
-        let zero = signed(l, zero, b);
-        l.b.select(is_huge, l.b.fmul(a, zero), quotient)
+        l.b.select(is_huge, l.b.fmul(a, signed(l, zero, b)), quotient)
     })
 }
 
-/// `rcp.approx`
-pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| l.b.binary(Binary::FDivApprox, l.b.f32(1.0), a))
-}
-
 /// A root of an f32.
-fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
+pub(crate) fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
     let flush = i.modifiers.has(Word::Ftz);
     each_lane(l, i, |l, format, [bits]| {
         let operand = float_of(l, format, bits);
@@ -59,21 +48,10 @@ fn root(l: &mut Lowering<'_, '_>, i: &Instruction, inverse: bool) -> Result {
     })
 }
 
-/// `sqrt.approx`
-pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    root(l, i, false)
-}
-
-/// `rsqrt.approx` on f32.
-pub fn rsqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    root(l, i, true)
-}
-
 /// A positive number with the sign of another number, on bits.
-fn signed(l: &mut Lowering<'_, '_>, number: Value, sign: Value) -> Value {
+fn signed(l: &Lowering<'_, '_>, number: Value, sign: Value) -> Value {
     let sign = l.b.and_const(l.b.bits(sign), SINGLE.sign());
-    let bits = l.b.or(l.b.bits(number), sign);
-    l.b.bitcast(bits, Type::F32)
+    l.b.bitcast(l.b.or(l.b.bits(number), sign), Type::F32)
 }
 
 /// Whether an `F32` is subnormal or zero, and the number, times 2^24 if so.
@@ -103,8 +81,7 @@ pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     each_lane(l, i, |l, format, [bits]| {
         if flush && format == SINGLE {
             let operand = float_of(l, format, bits);
-            let power = l.b.unary(Unary::Exp2Flushed, operand);
-            let power = or_nan(l, power, &[operand]);
+            let power = or_nan(l, l.b.unary(Unary::Exp2Flushed, operand), &[operand]);
             return l.b.bits(power);
         }
         let operands = floats(l, i, format, [bits]);
@@ -114,36 +91,18 @@ pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-/// `sin.approx`
-pub fn sin(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    circular(l, i, Unary::SinApprox)
-}
-
-/// `cos.approx`
-pub fn cos(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    circular(l, i, Unary::CosApprox)
-}
-
 /// A function of an angle, or with `.2pi` of a number of turns.
-fn circular(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
+pub(crate) fn circular(l: &mut Lowering<'_, '_>, i: &Instruction, op: Unary) -> Result {
     let in_turns = i.modifiers.has(Word::TwoPi);
     function(l, i, |l, [a]| {
         let angle = if in_turns {
             // Whole turns change nothing. The difference is exact.
-            let whole = l.b.unary(Unary::RoundEven, a);
-            let part = l.b.fsub(a, whole);
-            let turn = l.b.f32(std::f32::consts::TAU);
-            l.b.fmul(part, turn)
+            l.b.fmul(l.b.fsub(a, l.b.unary(Unary::RoundEven, a)), l.b.f32(std::f32::consts::TAU))
         } else {
             a
         };
         l.b.unary(op, angle)
     })
-}
-
-/// `tanh.approx`
-pub fn tanh(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| l.b.unary(Unary::TanhApprox, a))
 }
 
 /// The NaN of the functions on the upper words of doubles.
@@ -162,8 +121,7 @@ struct Upper {
 impl Upper {
     fn of(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Upper> {
         let bits = l.int(i, 1, i.ty(0)?)?;
-        let high = l.b.shr(bits, 32);
-        Ok(Self::of_word(l, high))
+        Ok(Self::of_word(l, l.b.shr(bits, 32)))
     }
 
     fn of_word(l: &mut Lowering<'_, '_>, high: Value) -> Upper {
@@ -204,8 +162,7 @@ pub fn rcp_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [zero, infinity] = [l.b.i32(0), l.b.i32(0x7ff0_0000)];
     let magnitude = l.b.select(is_flushed, zero, magnitude);
     let [is_tiny, is_infinite, is_nan] = a.kinds(l);
-    let magnitude = l.b.select(is_infinite, zero, l.b.select(is_tiny, infinity, magnitude));
-    let word = l.b.or(magnitude, a.sign);
+    let word = l.b.or(l.b.select(is_infinite, zero, l.b.select(is_tiny, infinity, magnitude)), a.sign);
     let word = l.b.select(is_nan, l.b.i32(UPPER_NAN as u32), word);
     set_upper(l, i, word)
 }
@@ -216,8 +173,7 @@ fn even(l: &mut Lowering<'_, '_>, a: &Upper) -> (Value, Value) {
     let odd = l.b.and_const(exponent, 1);
     let half = l.b.sar(exponent, 1);
     let top = l.b.shl(l.b.add_const(odd, SINGLE.bias.into()), 23);
-    let number = l.b.or(a.fraction, top);
-    (l.b.bitcast(number, Type::F32), half)
+    (l.b.bitcast(l.b.or(a.fraction, top), Type::F32), half)
 }
 
 /// `rsqrt.approx.ftz.f64`, in the same way.
@@ -227,8 +183,7 @@ pub fn rsqrt_upper(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let root = l.b.unary(Unary::InverseSqrtApprox, number);
     let bits = l.b.shr(l.b.add_const(l.b.bits(root), 1 << 2), 3);
     let bits = l.b.add(bits, l.b.i32((DOUBLE.bias - SINGLE.bias) << 20));
-    let word = l.b.sub(bits, l.b.shl(half, 20));
-    let word = special_roots(l, &a, word);
+    let word = special_roots(l, &a, l.b.sub(bits, l.b.shl(half, 20)));
     set_upper(l, i, word)
 }
 
@@ -237,8 +192,7 @@ fn special_roots(l: &mut Lowering<'_, '_>, a: &Upper, word: Value) -> Value {
     let [is_tiny, is_infinite, is_nan] = a.kinds(l);
     let [zero, nan] = [l.b.i32(0), l.b.i32(UPPER_NAN as u32)];
     let word = l.b.select(is_infinite, zero, word);
-    let is_negative = l.b.is_nonzero(a.sign);
-    let is_invalid = l.b.or(is_negative, is_nan);
+    let is_invalid = l.b.or(l.b.is_nonzero(a.sign), is_nan);
     let word = l.b.select(is_invalid, nan, word);
     l.b.select(is_tiny, l.b.or_const(a.sign, 0x7ff0_0000), word)
 }
@@ -253,8 +207,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let scaled = l.b.or(units, l.b.and_const(operand, DOUBLE.sign()));
     let bits = l.b.select(is_tiny, scaled, operand);
 
-    let high = l.b.shr(bits, 32);
-    let a = Upper::of_word(l, high);
+    let a = Upper::of_word(l, l.b.shr(bits, 32));
     let (number, half) = even(l, &a);
     let root = l.b.widen(l.b.unary(Unary::InverseSqrtApprox, number));
     // The same number with its whole fraction.
@@ -268,8 +221,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [one, half_, part] = [l.b.f64(1.0), l.b.f64(0.5), l.b.f64(0.375)];
     let error = l.b.fsub(one, product);
     let series = l.b.fadd(l.b.fmul(error, part), half_);
-    let step = l.b.fmul(l.b.fmul(root, error), series);
-    let root = l.b.fadd(root, step);
+    let root = l.b.fadd(root, l.b.fmul(l.b.fmul(root, error), series));
 
     // The unit of subnormals is 2^-1074, whose root is 2^-537.
     let units_half = l.b.i32(537);
@@ -280,15 +232,12 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let root_high = l.b.truncate(l.b.shr(root, 32));
     let root_low = l.b.truncate(root);
     let word = special_roots(l, &a, root_high);
-    let changed = l.b.ne(word, root_high);
-    let low = l.b.select(changed, none, root_low);
-    let result = l.b.join(low, word);
+    let result = l.b.join(l.b.select(l.b.ne(word, root_high), none, root_low), word);
     // Unlike the other functions, this one gives f64's NaNs.
     let operand = l.b.bitcast(operand, Type::F64);
     let nan = nan_of(l, operand, &[operand]);
     let nan = l.b.bits(nan);
     let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&l.b, DOUBLE, bits));
-    let is_nan = l.b.or(was_nan, is_nan);
-    let result = l.b.select(is_nan, nan, result);
+    let result = l.b.select(l.b.or(was_nan, is_nan), nan, result);
     l.set(i, 0, i.ty(0)?, result)
 }

@@ -22,8 +22,7 @@ pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     changed_sign(l, i, |l, format, bits| {
         if format == SINGLE {
-            let float = l.b.bitcast(bits, Type::F32);
-            return l.b.unary(Unary::FNeg, float);
+            return l.b.unary(Unary::FNeg, l.b.bitcast(bits, Type::F32));
         }
         l.b.xor_const(bits, format.sign())
     })
@@ -42,19 +41,13 @@ fn changed_sign(
             let result = or_nan(l, changed, &[]);
             return l.b.bits(result);
         }
-        let is_nan = soft::is_nan(&l.b, format, a);
-        let quiet = soft::quiet(&l.b, format, a);
-        l.b.select(is_nan, quiet, changed)
+        l.b.select(soft::is_nan(&l.b, format, a), soft::quiet(&l.b, format, a), changed)
     })
 }
 
 /// `copysign`: the sign of `a` on the magnitude of `b`.
 pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    each_lane(l, i, |l, format, [a, b]| {
-        let sign = l.b.and_const(a, format.sign());
-        let magnitude = soft::magnitude(&l.b, format, b);
-        l.b.or(sign, magnitude)
-    })
+    each_lane(l, i, |l, format, [a, b]| l.b.or(l.b.and_const(a, format.sign()), soft::magnitude(&l.b, format, b)))
 }
 
 /// `testp`
@@ -85,19 +78,9 @@ fn is_subnormal(l: &mut Lowering<'_, '_>, format: Format, magnitude: Value) -> V
     l.b.and(small, l.b.is_nonzero(magnitude))
 }
 
-/// `min`
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, false)
-}
-
-/// `max`
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, true)
-}
-
 /// A NaN loses against a number unless `.NaN` is given. `.xorsign.abs` compares magnitudes, and the result's sign is the exclusive or of
 /// both signs.
-fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
+pub(crate) fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result {
     let nan_wins = i.modifiers.has(Word::NaN);
     if *l.operand(i, 3) != Operand::Sink {
         return extremum_of_three(l, i, largest);
@@ -112,8 +95,7 @@ fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -> Result 
         let sign = l.b.and_const(signs, format.sign());
         let [a, b] = [a, b].map(|bits| soft::magnitude(&l.b, format, bits));
         let result = extreme(l, format, largest, nan_wins, a, b);
-        let is_nan = soft::is_nan(&l.b, format, result);
-        l.b.select(is_nan, result, l.b.or(result, sign))
+        l.b.select(soft::is_nan(&l.b, format, result), result, l.b.or(result, sign))
     })
 }
 

@@ -11,27 +11,8 @@ use crate::lower::integer::packed::{join, part};
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, Format, HALF};
 
-/// `add`
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |[a, b]| Arithmetic::Add(a, b))
-}
-
-/// `sub`
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |[a, b]| Arithmetic::Sub(a, b))
-}
-
-/// `mul`
-pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |[a, b]| Arithmetic::Mul(a, b))
-}
-
-/// `fma`
-pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |[a, b, c]| Arithmetic::Fma(a, b, c))
-}
-
-fn arithmetic<const N: usize>(
+/// An operation on one number or a pair.
+pub(crate) fn arithmetic<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn([Value; N]) -> Arithmetic,

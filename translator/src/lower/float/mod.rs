@@ -121,8 +121,7 @@ pub(crate) fn each_lane_of<const N: usize>(
         let halves = operands.map(|operand| l.b.halves(operand));
         let low = operation(l, format, halves.map(|(low, _)| low));
         let high = operation(l, format, halves.map(|(_, high)| high));
-        let result = l.b.join(low, high);
-        return l.set(i, 0, ty, result);
+        return l.set(i, 0, ty, l.b.join(low, high));
     }
     if !is_pair(ty) {
         let result = operation(l, format, operands);
@@ -171,9 +170,7 @@ pub(crate) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]
     let mut nan = l.b.constant_like(result, format.nan);
     if format == DOUBLE {
         for &operand in operands.iter().rev() {
-            let bits = l.b.bits(operand);
-            let quiet = soft::quiet(&l.b, format, bits);
-            let quiet = l.b.bitcast(quiet, Type::F64);
+            let quiet = l.b.bitcast(soft::quiet(&l.b, format, l.b.bits(operand)), Type::F64);
             let is_nan = l.b.fne(operand, operand);
             nan = l.b.select(is_nan, quiet, nan);
         }
@@ -224,7 +221,7 @@ pub(crate) fn floats<const N: usize>(
 }
 
 /// An operation on f32 or f64, as the modifiers say.
-fn arithmetic<const N: usize>(
+pub(super) fn arithmetic<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, [Value; N]) -> Arithmetic,
@@ -236,26 +233,6 @@ fn arithmetic<const N: usize>(
         let bits = l.b.bits(result);
         if i.modifiers.has(Word::Sat) { saturate(l, format, bits) } else { bits }
     })
-}
-
-/// `add`
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |_, [a, b]| Arithmetic::Add(a, b))
-}
-
-/// `sub`
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |_, [a, b]| Arithmetic::Sub(a, b))
-}
-
-/// `mul`
-pub fn mul(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |_, [a, b]| Arithmetic::Mul(a, b))
-}
-
-/// `div`, rounded as in IEEE 754.
-pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |_, [a, b]| Arithmetic::Div(a, b))
 }
 
 /// `fma`
@@ -298,12 +275,11 @@ fn negative(l: &mut Lowering<'_, '_>, float: Value) -> Value {
     if l.b.type_of(float) == Type::F32 {
         return l.b.unary(Unary::FNeg, float);
     }
-    let negative = l.b.xor_const(l.b.bits(float), DOUBLE.sign());
-    l.b.bitcast(negative, Type::F64)
+    l.b.bitcast(l.b.xor_const(l.b.bits(float), DOUBLE.sign()), Type::F64)
 }
 
 /// An operation on f32 whose first operands come from a type of 16 bits.
-fn mixed<const N: usize>(
+pub(super) fn mixed<const N: usize>(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     narrow: usize,
@@ -320,21 +296,6 @@ fn mixed<const N: usize>(
     l.set(i, 0, ScalarType::F32, bits)
 }
 
-/// `add` of f16 or bf16 to f32
-pub fn mixed_add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    mixed(l, i, 1, |[a, b]| Arithmetic::Add(a, b))
-}
-
-/// `sub` of f32 from f16 or bf16
-pub fn mixed_sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    mixed(l, i, 1, |[a, b]| Arithmetic::Sub(a, b))
-}
-
-/// `fma` of f16 or bf16 to f32
-pub fn mixed_fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    mixed(l, i, 2, |[a, b, c]| Arithmetic::Fma(a, b, c))
-}
-
 /// `mad` on floats, which is `fma` since sm_20. Without a rounding modifier, which only older chips allow (and PTX up to 3.1 on f32), it
 /// rounds to nearest. Those chips compute the f32 form differently, and later chips don't reproduce that for old modules.
 pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -343,16 +304,10 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// 1.0 of a float's type.
 fn one_like(l: &mut Lowering<'_, '_>, float: Value) -> Value {
-    let one = Format::of(l.b.type_of(float)).one();
-    l.b.constant_like(float, one)
+    l.b.constant_like(float, Format::of(l.b.type_of(float)).one())
 }
 
 /// `rcp`, rounded as in IEEE 754.
 pub fn rcp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |l, [a]| Arithmetic::Div(one_like(l, a), a))
-}
-
-/// `sqrt`, rounded as in IEEE 754.
-pub fn sqrt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    arithmetic(l, i, |_, [a]| Arithmetic::Sqrt(a))
 }

@@ -10,60 +10,32 @@ use crate::isa::word::Word;
 use crate::lower::integer::product;
 use crate::lower::lowering::{Lowering, Result};
 
-/// `add.cc`
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    sum(l, i, Start::Clear)
-}
-
-/// `addc`
-pub fn addc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    sum(l, i, Start::FromFlag)
-}
-
-/// `sub.cc`
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    difference(l, i, Start::One)
-}
-
-/// `subc`
-pub fn subc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    difference(l, i, Start::FromFlag)
-}
-
-/// `mad.cc`: the flag is that of the addition.
-pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    multiply(l, i, Start::Clear)
-}
-
-/// `madc`
-pub fn madc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    multiply(l, i, Start::FromFlag)
-}
-
 /// The carry into the adder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+pub(crate) enum Start {
     Clear,
     One,
     FromFlag,
 }
 
-fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
+/// A sum with a carry: `add.cc` or `addc`.
+pub(crate) fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     chain(l, i, start, a, b)
 }
 
-fn difference(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
+/// A difference with a borrow: `sub.cc` or `subc`.
+pub(crate) fn difference(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let inverse = l.b.not(b);
-    chain(l, i, start, a, inverse)
+    chain(l, i, start, a, l.b.not(b))
 }
 
-fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
+/// A product and a sum with a carry: `mad.cc` or `madc`.
+pub(crate) fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, start: Start) -> Result {
     let (ty, value) = product(l, i)?;
     let c = l.int(i, 3, ty)?;
     chain(l, i, start, value, c)

@@ -4,7 +4,7 @@ use crate::decode::program::Instruction;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::integer::{magnitude, minimum, shift_left, shift_right, shift_right_signed};
+use crate::lower::integer::{magnitude, shift_left, shift_right, shift_right_signed};
 use crate::lower::lowering::{Lowering, Result, carrier};
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
@@ -16,21 +16,18 @@ pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if !ty.is_signed() {
         let shifted = shift_right(l, a, position);
         let mask = low_mask(l, ty, length);
-        let result = l.b.and(shifted, mask);
-        return l.set(i, 0, ty, result);
+        return l.set(i, 0, ty, l.b.and(shifted, mask));
     }
     // The sign is the field's highest bit, or the operand's if the field reaches beyond it.
     let none = l.b.is_zero(length);
     let end = l.b.add(position, length);
     let last = l.b.sub_const(end, 1);
     let top = l.b.i32(width - 1);
-    let last = minimum(l, Compare::LessUnsigned, last, top);
-    let up = l.b.sub(top, last);
+    let up = l.b.sub(top, l.b.minimum(Compare::LessUnsigned, last, top));
     let aligned = shift_left(l, a, up);
     let down = l.b.add(position, up);
     let result = shift_right_signed(l, aligned, down);
-    let result = l.b.select(none, l.b.constant_like(a, 0), result);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.select(none, l.b.constant_like(a, 0), result))
 }
 
 /// `bfi`: inserts the low bits of `a` into `b`.
@@ -44,8 +41,7 @@ pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let inserted = shift_left(l, a, position);
     let inserted = l.b.and(inserted, mask);
     let kept = l.b.and(b, l.b.not(mask));
-    let result = l.b.or(inserted, kept);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.or(inserted, kept))
 }
 
 /// Position and length of a bit field. The 32-bit forms take their low 8 bits only; the 64-bit forms take all bits.
@@ -56,16 +52,14 @@ fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) ->
             return Ok(l.b.and_const(value, 0xff));
         }
         // Values from 128 on act like 128, so limit both to 128, and their sum can't wrap.
-        let bound = l.b.i32(128);
-        Ok(minimum(l, Compare::LessUnsigned, value, bound))
+        Ok(l.b.minimum(Compare::LessUnsigned, value, l.b.i32(128)))
     };
     Ok((operand(first)?, operand(first + 1)?))
 }
 
 /// A mask of the `length` lowest bits; all ones if `length` is the width or more.
 fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
-    let ones = l.b.constant(carrier(ty), u64::MAX);
-    let above = shift_left(l, ones, length);
+    let above = shift_left(l, l.b.constant(carrier(ty), u64::MAX), length);
     l.b.not(above)
 }
 
@@ -85,8 +79,7 @@ pub fn szext(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let length = wrapped(l, i, 2)?;
     let result = if ty.is_signed() {
         let width = l.b.i32(32);
-        let length = minimum(l, Compare::LessUnsigned, length, width);
-        let above = l.b.sub(width, length);
+        let above = l.b.sub(width, l.b.minimum(Compare::LessUnsigned, length, width));
         let high = shift_left(l, a, above);
         shift_right_signed(l, high, above)
     } else {
@@ -118,8 +111,7 @@ pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let here = l.b.is_zero(offset);
     let one = l.b.i32(1);
     let all = l.b.i32(u32::MAX);
-    let reach = l.b.select(here, one, all);
-    let reach = shift_left(l, reach, base);
+    let reach = shift_left(l, l.b.select(here, one, all), base);
     let mask = l.b.and(mask, reach);
     let wanted = l.b.select(here, one, count);
     let skipped = l.b.sub_const(wanted, 1);
@@ -129,9 +121,7 @@ pub fn fns(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let missing = l.b.compare(Compare::LessSigned, ones, wanted);
     let position = numbered_bit(l, mask, skipped);
     let mirrored = l.b.sub(top, position);
-    let position = l.b.select(down, mirrored, position);
-    let result = l.b.select(missing, all, position);
-    l.set(i, 0, ScalarType::B32, result)
+    l.set(i, 0, ScalarType::B32, l.b.select(missing, all, l.b.select(down, mirrored, position)))
 }
 
 /// The position of the set bit that has `skipped` set bits below it, by bisection.
@@ -143,10 +133,8 @@ fn numbered_bit(l: &mut Lowering<'_, '_>, mask: Value, mut skipped: Value) -> Va
         let above = l.b.ule(ones, skipped);
         let without = l.b.sub(skipped, ones);
         skipped = l.b.select(above, without, skipped);
-        let shifted = l.b.shr(rest, half);
-        rest = l.b.select(above, shifted, rest);
-        let moved = l.b.add_const(position, half.into());
-        position = l.b.select(above, moved, position);
+        rest = l.b.select(above, l.b.shr(rest, half), rest);
+        position = l.b.select(above, l.b.add_const(position, half.into()), position);
     }
     position
 }

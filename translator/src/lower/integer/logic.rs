@@ -9,43 +9,26 @@ use crate::isa::word::Word;
 use crate::lower::integer::{shift_left, shift_right, shift_right_signed};
 use crate::lower::lowering::{Lowering, Result, carrier};
 
-/// `and`
-pub fn and(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    bitwise(l, i, Binary::And)
-}
-
-/// `or`
-pub fn or(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    bitwise(l, i, Binary::Or)
-}
-
-/// `xor`
-pub fn xor(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    bitwise(l, i, Binary::Xor)
-}
-
-fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+/// A bitwise operation, of predicates too.
+pub(crate) fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
-    let result = l.b.binary(op, a, b);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.binary(op, a, b))
 }
 
 /// `not`
 pub fn not(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
-    let result = l.b.not(a);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.not(a))
 }
 
 /// `cnot`: C's `!a`.
 pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
-    let result = l.b.bool_to(carrier(ty), l.b.is_zero(a));
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.bool_to(carrier(ty), l.b.is_zero(a)))
 }
 
 /// `shl`
@@ -85,8 +68,7 @@ pub fn shf(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         Direction::L => (shift_left(l, high, amount), shift_right(l, low, rest)),
         Direction::R => (shift_right(l, low, amount), shift_left(l, high, rest)),
     };
-    let result = l.b.or(main, other);
-    l.set(i, 0, ScalarType::B32, result)
+    l.set(i, 0, ScalarType::B32, l.b.or(main, other))
 }
 
 /// `lop3`: any function of three bits, by its truth table.
@@ -148,8 +130,7 @@ fn truth_table(l: &mut Lowering<'_, '_>, [a, b, c]: [Value; 3], table: u64) -> V
     let when_set = two_inputs(l, b, c, table >> 4);
     let when_clear = two_inputs(l, b, c, table & 0xf);
     // a ? when_set : when_clear, bit by bit.
-    let difference = l.b.xor(when_set, when_clear);
-    l.b.xor(when_clear, l.b.and(difference, a))
+    l.b.xor(when_clear, l.b.and(l.b.xor(when_set, when_clear), a))
 }
 
 /// The function of a 4-entry truth table with index `b*2 + c`.
@@ -162,8 +143,7 @@ fn two_inputs(l: &mut Lowering<'_, '_>, b: Value, c: Value, table: u64) -> Value
     };
     let when_set = row(table >> 2);
     let when_clear = row(table);
-    let difference = l.b.xor(when_set, when_clear);
-    l.b.xor(when_clear, l.b.and(difference, b))
+    l.b.xor(when_clear, l.b.and(l.b.xor(when_set, when_clear), b))
 }
 
 /// `prmt` in its default mode and the six others (PTX section 9.7.8.7).
@@ -193,10 +173,7 @@ pub fn prmt(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let place = l.b.i32(place);
             l.b.select(l.b.compare(Compare::LessUnsigned, place, low), place, low)
         }
-        Permutation::Rc16 => {
-            let half = l.b.shl(l.b.and_const(control, 1), 1);
-            l.b.add_const(half, u64::from(place & 1))
-        }
+        Permutation::Rc16 => l.b.add_const(l.b.shl(l.b.and_const(control, 1), 1), u64::from(place & 1)),
     });
     let amounts = numbers.map(|number| l.b.shl(number, 3));
     let result = chosen_bytes(l, bytes, amounts);
@@ -208,8 +185,7 @@ fn chosen_bytes(l: &mut Lowering<'_, '_>, bytes: Value, amounts: [Value; 4]) -> 
     let [first, second, third, fourth] = amounts.map(|amount| l.b.truncate(l.b.shr_by(bytes, amount)));
     let mut result = l.b.and_const(first, 0xff);
     for (byte, place) in [(second, 8), (third, 16)] {
-        let byte = l.b.shl(l.b.and_const(byte, 0xff), place);
-        result = l.b.add(result, byte);
+        result = l.b.add(result, l.b.shl(l.b.and_const(byte, 0xff), place));
     }
     l.b.add(result, l.b.shl(fourth, 24))
 }
@@ -221,8 +197,7 @@ fn signs_instead(l: &mut Lowering<'_, '_>, bytes: Value, control: Value) -> Valu
     let mut modes = l.b.and_const(l.b.shr(control, 3), 0x1111);
     // Neighbours move apart.
     for (distance, kept) in [(8, 0x0011_0011), (4, ONES)] {
-        let both = l.b.or(modes, l.b.shl(modes, distance));
-        modes = l.b.and_const(both, kept);
+        modes = l.b.and_const(l.b.or(modes, l.b.shl(modes, distance)), kept);
     }
     let replaced = l.b.mul_const(modes, 0xff);
     let signs = l.b.mul_const(l.b.and_const(l.b.shr(bytes, 7), ONES), 0xff);

@@ -14,17 +14,8 @@ use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result, carrier};
 
-/// `add`, with `.sat` for s32 and u32.
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    sum(l, i, Binary::Add)
-}
-
-/// `sub`, with `.sat` for s32.
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    sum(l, i, Binary::Sub)
-}
-
-fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
+/// `add` or `sub`, with `.sat`.
+pub(super) fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
@@ -56,42 +47,23 @@ fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value
 /// Clamps a signed value of either width.
 pub fn clamp_signed(l: &mut Lowering<'_, '_>, value: Value, low: i64, high: i64) -> Value {
     let low = l.b.constant_like(value, low.cast_unsigned());
-    let high = l.b.constant_like(value, high.cast_unsigned());
-    let value = minimum(l, Compare::LessSigned, value, high);
-    maximum(l, Compare::LessSigned, value, low)
+    let value = l.b.minimum(Compare::LessSigned, value, l.b.constant_like(value, high.cast_unsigned()));
+    l.b.maximum(Compare::LessSigned, value, low)
 }
 
-pub(crate) fn minimum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
-    l.b.select(l.b.compare(less, a, b), a, b)
-}
-
-pub(crate) fn maximum(l: &mut Lowering<'_, '_>, less: Compare, a: Value, b: Value) -> Value {
-    l.b.select(l.b.compare(less, a, b), b, a)
-}
-
-/// `min`, with `.relu` for s32.
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, minimum, [Binary::MinUnsigned, Binary::MinSigned])
-}
-
-/// `max`, with `.relu` for s32.
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    extremum(l, i, maximum, [Binary::MaxUnsigned, Binary::MaxSigned])
-}
-
-fn extremum(
-    l: &mut Lowering<'_, '_>,
-    i: &Instruction,
-    choose: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
-    [unsigned, signed]: [Binary; 2],
-) -> Result {
+/// `min` or `max`, with `.relu` for s32.
+pub(super) fn extremum(l: &mut Lowering<'_, '_>, i: &Instruction, is_max: bool) -> Result {
     let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
-    let mut result = if ty.bits() == 64 {
-        choose(l, less(ty.is_signed()), a, b)
-    } else {
-        l.b.binary(if ty.is_signed() { signed } else { unsigned }, a, b)
+    let less = less(ty.is_signed());
+    let mut result = match (is_max, ty.is_signed()) {
+        (false, _) if ty.bits() == 64 => l.b.minimum(less, a, b),
+        (true, _) if ty.bits() == 64 => l.b.maximum(less, a, b),
+        (false, false) => l.b.binary(Binary::MinUnsigned, a, b),
+        (false, true) => l.b.binary(Binary::MinSigned, a, b),
+        (true, false) => l.b.binary(Binary::MaxUnsigned, a, b),
+        (true, true) => l.b.binary(Binary::MaxSigned, a, b),
     };
     if i.modifiers.has(Word::Relu) {
         result = relu(l, result);
@@ -106,8 +78,7 @@ pub(crate) fn less(signed: bool) -> Compare {
 
 /// Zero for negative values.
 pub(crate) fn relu(l: &mut Lowering<'_, '_>, value: Value) -> Value {
-    let zero = l.b.constant_like(value, 0);
-    maximum(l, Compare::LessSigned, value, zero)
+    l.b.maximum(Compare::LessSigned, value, l.b.constant_like(value, 0))
 }
 
 /// The part of the product that `.lo`, `.hi` or `.wide` names, and the type of the result.
@@ -117,10 +88,7 @@ pub(crate) fn product(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(Scal
     let b = l.signed(i, 2, ty)?;
     Ok(match i.required(i.modifiers.part())? {
         Part::Lo => (ty, l.b.mul(a, b)),
-        Part::Hi if ty.bits() == 16 => {
-            let wide = l.b.mul(a, b);
-            (ty, l.b.shr(wide, 16))
-        }
+        Part::Hi if ty.bits() == 16 => (ty, l.b.shr(l.b.mul(a, b), 16)),
         Part::Hi if ty.is_signed() => (ty, l.b.mul_high_signed(a, b)),
         Part::Hi => (ty, l.b.mul_high_unsigned(a, b)),
         Part::Wide if ty.bits() == 16 => (i.required(ty.widened())?, l.b.mul(a, b)),
@@ -188,8 +156,7 @@ pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let up = l.b.sub(b, a);
     let down = l.b.sub(a, b);
     let distance = l.b.select(less, up, down);
-    let result = l.b.add(c, distance);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.add(c, distance))
 }
 
 /// `abs`
@@ -204,8 +171,7 @@ pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
-    let result = l.b.neg(a);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.neg(a))
 }
 
 /// The magnitude of a signed value, and whether it is negative.
@@ -217,18 +183,8 @@ pub(crate) fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value
     (l.b.sub(flipped, signs), negative)
 }
 
-/// `div`. By zero: all ones, as the hardware's routine gives.
-pub fn div(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    divide(l, i, true)
-}
-
-/// `rem`. By zero: all ones, as the hardware's routine gives.
-pub fn rem(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    divide(l, i, false)
-}
-
 /// Division on magnitudes: SPIR-V leaves signed remainders of negative operands and all division by zero undefined.
-fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
+pub(super) fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
     let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
     let b = l.signed(i, 2, ty)?;
@@ -247,13 +203,11 @@ fn divide(l: &mut Lowering<'_, '_>, i: &Instruction, quotient: bool) -> Result {
         let (by, by_negative) = magnitude(l, by);
         let unsigned = l.b.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by);
         let negative = if quotient { l.b.xor(a_negative, by_negative) } else { a_negative };
-        let negated = l.b.neg(unsigned);
-        l.b.select(negative, negated, unsigned)
+        l.b.select(negative, l.b.neg(unsigned), unsigned)
     } else {
         l.b.binary(if quotient { Binary::DivUnsigned } else { Binary::RemUnsigned }, a, by)
     };
-    let result = l.b.select(zero, l.b.constant_like(a, u64::MAX), result);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, l.b.select(zero, l.b.constant_like(a, u64::MAX), result))
 }
 
 /// The signed quotient or remainder by a power of two or its negative, without a division, since divisions by NVIDIA's driver are not
@@ -295,8 +249,7 @@ pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     let (low, high) = l.b.halves(value);
     let in_low = l.b.find_high_bit(low);
     let in_high = l.b.add_const(l.b.find_high_bit(high), 32);
-    let has_high = l.b.is_nonzero(high);
-    l.b.select(has_high, in_high, in_low)
+    l.b.select(l.b.is_nonzero(high), in_high, in_low)
 }
 
 /// `clz`
@@ -306,8 +259,7 @@ pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let highest = highest_bit(l, a);
     let top = l.b.i32(ty.bits() - 1);
     // If no bit is set, the result is -1, which gives the width.
-    let count = l.b.sub(top, highest);
-    l.set(i, 0, ScalarType::U32, count)
+    l.set(i, 0, ScalarType::U32, l.b.sub(top, highest))
 }
 
 /// `bfind`, with `.shiftamt`.
@@ -316,14 +268,12 @@ pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mut a = l.int(i, 1, ty)?;
     if ty.is_signed() {
         // The highest bit that differs from the sign.
-        let sign = l.b.sar(a, ty.bits() - 1);
-        a = l.b.xor(a, sign);
+        a = l.b.xor(a, l.b.sar(a, ty.bits() - 1));
     }
     let found = highest_bit(l, a);
     let result = if i.modifiers.has(Word::Shiftamt) {
         let shift = l.b.sub(l.b.i32(ty.bits() - 1), found);
-        let none = l.b.compare_const(Compare::Equal, found, u64::from(u32::MAX));
-        l.b.select(none, found, shift)
+        l.b.select(l.b.compare_const(Compare::Equal, found, u64::from(u32::MAX)), found, shift)
     } else {
         found
     };
@@ -358,14 +308,11 @@ pub fn shift_right(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Val
 fn shift(l: &mut Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> Value {
     let width = if l.b.type_of(value) == Type::I64 { 64 } else { 32 };
     let inside = l.b.compare_const(Compare::LessUnsigned, amount, width);
-    let shifted = l.b.binary(op, value, l.b.and_const(amount, width - 1));
-    l.b.select(inside, shifted, l.b.constant_like(value, 0))
+    l.b.select(inside, l.b.binary(op, value, l.b.and_const(amount, width - 1)), l.b.constant_like(value, 0))
 }
 
 /// Shifts right by the sign, giving only signs for amounts of the width and more.
 pub fn shift_right_signed(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
     let most = if l.b.type_of(value) == Type::I64 { 63 } else { 31 };
-    let most = l.b.i32(most);
-    let amount = minimum(l, Compare::LessUnsigned, amount, most);
-    l.b.binary(Binary::Sar, value, amount)
+    l.b.binary(Binary::Sar, value, l.b.minimum(Compare::LessUnsigned, amount, l.b.i32(most)))
 }

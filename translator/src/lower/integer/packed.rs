@@ -6,15 +6,14 @@ use crate::ir::{Compare, Value};
 use crate::isa::modifiers::{Limit, PackedInteger};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::integer::{clamp_signed, less, maximum, minimum, relu};
+use crate::lower::integer::{clamp_signed, less, relu};
 use crate::lower::lowering::{Lowering, Result};
 
 /// The part of a word from bit `position` on, extended to 32 bits by zeros or by its sign.
 pub(crate) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u32, signed: bool) -> Value {
     let above = 32 - position - bits;
     if signed {
-        let high = l.b.shl(word, above);
-        return l.b.sar(high, 32 - bits);
+        return l.b.sar(l.b.shl(word, above), 32 - bits);
     }
     let low = l.b.shr(word, position);
     if above == 0 { low } else { l.b.and_const(low, (1 << bits) - 1) }
@@ -25,30 +24,9 @@ pub(crate) fn join(l: &mut Lowering<'_, '_>, parts: &[Value], bits: u32) -> Valu
     let mut word = l.b.i32(0);
     for (place, part) in (0..).zip(parts) {
         let low = l.zero_extend_narrow(*part, bits);
-        let moved = l.b.shl(low, place * bits);
-        word = l.b.or(word, moved);
+        word = l.b.or(word, l.b.shl(low, place * bits));
     }
     word
-}
-
-/// `add` on half-words or bytes, with `.sat`.
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    lanewise(l, i, |l, _, a, b| l.b.add(a, b))
-}
-
-/// `sub` on bytes, with `.sat`.
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    lanewise(l, i, |l, _, a, b| l.b.sub(a, b))
-}
-
-/// `min` on half-words or bytes, with `.relu` for signed ones.
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    lanewise(l, i, minimum)
-}
-
-/// `max` on half-words or bytes, with `.relu` for signed ones.
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    lanewise(l, i, maximum)
 }
 
 /// `neg` on bytes.
@@ -63,7 +41,8 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, result)
 }
 
-fn lanewise(
+/// An operation on half-words or bytes, with `.sat` and, for signed ones, `.relu`. It also gets the comparison of its lanes.
+pub(crate) fn lanewise(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, Compare, Value, Value) -> Value,
@@ -102,9 +81,7 @@ pub fn dp4a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ScalarType::B32)?;
     let b = l.int(i, 2, ScalarType::B32)?;
     let c = l.int(i, 3, ScalarType::B32)?;
-    let dot = l.b.dot_of_bytes(a, b, signs);
-    let sum = l.b.add(dot, c);
-    l.set(i, 0, ScalarType::B32, sum)
+    l.set(i, 0, ScalarType::B32, l.b.add(l.b.dot_of_bytes(a, b, signs), c))
 }
 
 /// `dp2a`: the products of two half-words of `a` and two bytes of `b`, added to `c`.
@@ -117,8 +94,7 @@ pub fn dp2a(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     for place in 0..2 {
         let a = part(l, a, place * 16, 16, a_signed);
         let b = part(l, b, (first + place) * 8, 8, b_signed);
-        let product = l.b.mul(a, b);
-        sum = l.b.add(sum, product);
+        sum = l.b.add(sum, l.b.mul(a, b));
     }
     l.set(i, 0, ScalarType::B32, sum)
 }
@@ -144,8 +120,7 @@ pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mut result = join(l, &[b, a], bits);
     if bits < 16 {
         let c = l.int(i, 3, ScalarType::B32)?;
-        let above = l.b.shl(c, 2 * bits);
-        result = l.b.or(result, above);
+        result = l.b.or(result, l.b.shl(c, 2 * bits));
     }
     l.set(i, 0, ScalarType::U32, result)
 }

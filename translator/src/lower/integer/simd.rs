@@ -8,18 +8,7 @@ use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::{join, part};
 use crate::lower::integer::video::{SignedComparison, range, signed_comparison};
-use crate::lower::integer::{maximum, minimum};
 use crate::lower::lowering::{Lowering, Result};
-
-/// `vadd2`, `vadd4`
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, |l, a, b| l.b.add(a, b))
-}
-
-/// `vsub2`, `vsub4`
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, |l, a, b| l.b.sub(a, b))
-}
 
 /// `vavrg2`, `vavrg4`: half the sum, halves rounded away from zero.
 pub fn average(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -40,7 +29,7 @@ pub fn abs_diff(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     three_types(l, i, |l, a, b| {
         let up = l.b.sub(b, a);
         let down = l.b.sub(a, b);
-        maximum(l, Compare::LessSigned, up, down)
+        l.b.maximum(Compare::LessSigned, up, down)
     })
 }
 
@@ -103,16 +92,6 @@ fn abs_diff_of_bytes(l: &mut Lowering<'_, '_>, i: &Instruction, bytes: &Bytes<'_
     l.assign(&Operand::Reg(bytes.d.register), ScalarType::U32, result)
 }
 
-/// `vmin2`, `vmin4`
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, |l, a, b| minimum(l, Compare::LessSigned, a, b))
-}
-
-/// `vmax2`, `vmax4`
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, |l, a, b| maximum(l, Compare::LessSigned, a, b))
-}
-
 /// `vset2`, `vset4`: 1 where the comparison holds, else 0.
 pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let types = [ScalarType::U32, i.ty(0)?, i.ty(1)?];
@@ -130,7 +109,8 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-fn three_types(
+/// An operation on bytes or half-words, each operand of its own type.
+pub(crate) fn three_types(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     operation: fn(&mut Lowering<'_, '_>, Value, Value) -> Value,

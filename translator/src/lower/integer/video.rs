@@ -13,63 +13,33 @@ use crate::isa::modifiers::{Comparison, Operator, Scale};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::part;
-use crate::lower::integer::{clamp_signed, less, magnitude, maximum, minimum};
+use crate::lower::integer::{clamp_signed, less, magnitude};
 use crate::lower::lowering::{Lowering, Result};
-
-/// `vadd`
-pub fn add(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, Kind::Sum, |l, a, b| l.b.add(a, b))
-}
-
-/// `vsub`
-pub fn sub(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, Kind::Sum, |l, a, b| l.b.sub(a, b))
-}
 
 /// `vabsdiff`
 pub fn abs_diff(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, Kind::Other, |l, a, b| {
-        let difference = l.b.sub(a, b);
-        magnitude(l, difference).0
-    })
-}
-
-/// `vmin`
-pub fn min(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, Kind::Other, |l, a, b| minimum(l, Compare::LessSigned, a, b))
-}
-
-/// `vmax`
-pub fn max(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    three_types(l, i, Kind::Other, |l, a, b| maximum(l, Compare::LessSigned, a, b))
+    three_types(l, i, Kind::Other, |l, a, b| magnitude(l, l.b.sub(a, b)).0)
 }
 
 /// `vshl`
 pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let wrap = i.modifiers.has(Word::Wrap);
-    three_types(l, i, Kind::Shift, |l, a, b| {
-        let amount = shift_amount(l, b, wrap);
-        l.b.shl_by(a, amount)
-    })
+    three_types(l, i, Kind::Shift, |l, a, b| l.b.shl_by(a, shift_amount(l, b, wrap)))
 }
 
 /// `vshr`
 pub fn shr(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let wrap = i.modifiers.has(Word::Wrap);
-    three_types(l, i, Kind::Shift, |l, a, b| {
-        let amount = shift_amount(l, b, wrap);
-        l.b.sar_by(a, amount)
-    })
+    three_types(l, i, Kind::Shift, |l, a, b| l.b.sar_by(a, shift_amount(l, b, wrap)))
 }
 
 /// At most 32, or modulo 32.
-fn shift_amount(l: &mut Lowering<'_, '_>, by: Value, wrap: bool) -> Value {
+fn shift_amount(l: &Lowering<'_, '_>, by: Value, wrap: bool) -> Value {
     let by = l.b.truncate(by);
     if wrap {
         return l.b.and_const(by, 31);
     }
-    let most = l.b.i32(32);
-    minimum(l, Compare::LessUnsigned, by, most)
+    l.b.minimum(Compare::LessUnsigned, by, l.b.i32(32))
 }
 
 /// `vset`: 1 where the comparison holds, else 0. The operand `c` has the signedness of `a`.
@@ -120,7 +90,7 @@ fn compare(l: &mut Lowering<'_, '_>, comparison: SignedComparison, a: Value, b: 
 
 /// The kinds of operation that saturation and a second operation treat differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Sum,
     Shift,
     Other,
@@ -138,14 +108,10 @@ fn saturate(l: &mut Lowering<'_, '_>, value: Value, kind: Kind, bits: Option<u32
         }
         (_, Some(_)) => {
             // An unsigned comparison: negative results give the upper bound too.
-            let most = l.b.i64(high.cast_unsigned());
-            minimum(l, Compare::LessUnsigned, value, most)
+            l.b.minimum(Compare::LessUnsigned, value, l.b.i64(high.cast_unsigned()))
         }
         (_, None) if signed => clamp_signed(l, value, low, high),
-        (_, None) => {
-            let zero = l.b.i64(0);
-            maximum(l, Compare::LessSigned, value, zero)
-        }
+        (_, None) => l.b.maximum(Compare::LessSigned, value, l.b.i64(0)),
     }
 }
 
@@ -174,7 +140,8 @@ fn extended(l: &mut Lowering<'_, '_>, word: Value, signed: bool) -> Value {
     if signed { l.b.sign_extend(word) } else { l.b.zero_extend(word) }
 }
 
-fn three_types(
+/// An operation whose operands have types of their own.
+pub(crate) fn three_types(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,
     kind: Kind,
@@ -210,13 +177,12 @@ fn scalar(
             let c = source(l, i, 3, ty)?;
             // Sums and saturated shifts are words by now. They are sign-extended even if their type is unsigned.
             if kind == Kind::Sum || kind == Kind::Shift && i.modifiers.has(Word::Sat) {
-                let word = l.b.truncate(value);
-                value = l.b.sign_extend(word);
+                value = l.b.sign_extend(l.b.truncate(value));
             }
             let bits = match second {
                 Add => l.b.add(value, c),
-                Min => minimum(l, less(ty.is_signed()), value, c),
-                Max => maximum(l, less(ty.is_signed()), value, c),
+                Min => l.b.minimum(less(ty.is_signed()), value, c),
+                Max => l.b.maximum(less(ty.is_signed()), value, c),
                 Inc | Dec | And | Or | Xor | Exch | Cas => return Err(i.unexpected(second.word())),
             };
             l.b.truncate(bits)
@@ -224,8 +190,7 @@ fn scalar(
         (None, Some(parts), true) => {
             let low = l.b.truncate(value);
             let c = source(l, i, 3, ty)?;
-            let c = l.b.truncate(c);
-            merge(l, parts, low, c)
+            merge(l, parts, low, l.b.truncate(c))
         }
         (Some(_), Some(_), _) => {
             return Err(Diagnostic::invalid("a second operation goes with no selector of the destination", i.span));
@@ -287,13 +252,11 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let (low, high) = range(32, signed);
         sum = clamp_signed(l, sum, low, high);
     }
-    let result = l.b.truncate(sum);
-    l.set(i, 0, ScalarType::U32, result)
+    l.set(i, 0, ScalarType::U32, l.b.truncate(sum))
 }
 
 /// A factor of `vmad`, as a signed word on 64 bits.
 fn factor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
     let value = source(l, i, index, ty)?;
-    let word = l.b.truncate(value);
-    Ok(l.b.sign_extend(word))
+    Ok(l.b.sign_extend(l.b.truncate(value)))
 }

@@ -35,8 +35,7 @@ fn record(
 ) -> Value {
     let mut empty = b.bool(false);
     for size in extent {
-        let nothing = b.is_zero(size);
-        empty = b.or(empty, nothing);
+        empty = b.or(empty, b.is_zero(size));
     }
     let addresses = if kind == Kind::Copy { vec![to[0], from[0]] } else { vec![to[0]] };
     let error = launch::memory_error(b, site, &addresses, stream);
@@ -112,16 +111,12 @@ pub fn copy_rows(
 
 /// `cudaMemcpy3DAsync`, of linear memory.
 pub fn copy_slices(b: &Builder<'_>, site: &Site, place: Value, stream: Value) -> Value {
-    let long = |b: &Builder<'_>, offset: u64| {
-        let address = b.add_const(place, offset);
-        load_long(b, address)
-    };
+    let long = |b: &Builder<'_>, offset: u64| load_long(b, b.add_const(place, offset));
     let mut linear = b.bool(true);
     let mut pitches = Vec::new();
     let [to, from] = [parameters::DESTINATION, parameters::SOURCE].map(|side| {
         let array = long(b, side);
-        let none = b.is_zero(array);
-        linear = b.and(linear, none);
+        linear = b.and(linear, b.is_zero(array));
         let [x, y, z] = [0, 8, 16].map(|part| long(b, side + parameters::POSITION + part));
         let [pointer, pitch, rows] =
             [parameters::POINTER, parameters::PITCH, parameters::ROWS].map(|part| long(b, side + part));
@@ -138,8 +133,7 @@ pub fn copy_slices(b: &Builder<'_>, site: &Site, place: Value, stream: Value) ->
     let kind = b.load_one(GENERIC, b.add_const(place, parameters::KIND));
     let fits = pitches_fit(b, &pitches, extent[0]);
     let error = site.first_error(b, &[(linear, error::INVALID_VALUE), (fits, error::INVALID_PITCH)]);
-    let fine = b.is_zero(error);
-    b.choose(fine, |b| record_copy(b, site, kind, (to, from), extent, stream), |_| error)
+    b.choose(b.is_zero(error), |b| record_copy(b, site, kind, (to, from), extent, stream), |_| error)
 }
 
 /// `cudaMemsetAsync`

@@ -27,13 +27,11 @@ pub(super) fn function(b: &Builder<'_>, site: &Site, kernel: Value) -> (Value, V
     // A function's address is sixteen times its number plus one.
     let number = b.add_const(b.shr(kernel, 4), u64::MAX);
     let known = b.compare_const(Compare::LessUnsigned, number, site.region.functions.into());
-    let number = b.select(known, number, b.i64(0));
-    let offset = b.mul_const(number, FUNCTION_BYTES);
+    let offset = b.mul_const(b.select(known, number, b.i64(0)), FUNCTION_BYTES);
     let table = site.address(b, LaunchRegion::TABLE);
     let place = b.add(table, offset);
     let kernel = word(b, place, Function::Number);
-    let given = b.is_nonzero(kernel);
-    (place, b.and(known, given))
+    (place, b.and(known, b.is_nonzero(kernel)))
 }
 
 /// A word of a function's entry in the table.
@@ -46,8 +44,7 @@ fn fits(b: &Builder<'_>, place: Value, shape: &Shape) -> Value {
     let mut fine = b.bool(true);
     let within = |b: &Builder<'_>, size: Value, most: u64| {
         // Sizes must be at least 1.
-        let before = b.add_const(size, u64::from(u32::MAX));
-        b.compare_const(Compare::LessUnsigned, before, most)
+        b.compare_const(Compare::LessUnsigned, b.add_const(size, u64::from(u32::MAX)), most)
     };
     let limits = [MAX_GRID, MAX_GRID_YZ, MAX_GRID_YZ, MAX_BLOCK, MAX_BLOCK, MAX_BLOCK_Z];
     for (size, most) in shape.grid.into_iter().chain(shape.block).zip(limits) {
@@ -72,8 +69,7 @@ fn fits(b: &Builder<'_>, place: Value, shape: &Shape) -> Value {
     let declared = word(b, place, Function::SharedBytes);
     let limit = word(b, place, Function::SharedLimit);
     let little = b.ule(shape.shared, limit);
-    let all = b.add(declared, shape.shared);
-    let inside = b.and(little, b.ule(all, limit));
+    let inside = b.and(little, b.ule(b.add(declared, shape.shared), limit));
     b.and(fine, inside)
 }
 
@@ -82,8 +78,7 @@ pub(super) fn take(b: &Builder<'_>, site: &Site) -> Value {
     let capacity: u64 = site.region.capacity.into();
     let used = site.address(b, launches::USED);
     // Once all records are taken the count isn't increased, so that it can't overflow.
-    let before = b.load_one(WORD, used);
-    let open = b.compare_const(Compare::LessUnsigned, before, capacity);
+    let open = b.compare_const(Compare::LessUnsigned, b.load_one(WORD, used), capacity);
     let number = b.choose(open, |b| fetch_add(b, used, b.i32(1)), |b| b.i32(u32::MAX));
     let taken = b.compare_const(Compare::LessUnsigned, number, capacity);
     b.choose(
@@ -115,8 +110,7 @@ pub(super) fn ask(b: &Builder<'_>, site: &Site, place: Value, kind: Kind, stream
 
 /// Writes the configuration of a launch.
 fn describe(b: &Builder<'_>, place: Value, function: Value, shape: &Shape) {
-    let number = word(b, function, Function::Number);
-    let number = b.add_const(number, u64::from(u32::MAX));
+    let number = b.add_const(word(b, function, Function::Number), u64::from(u32::MAX));
     let mut words = vec![(record::KERNEL, number), (record::DYNAMIC_SHARED, shape.shared)];
     for (i, offset) in [0, 4, 8].into_iter().enumerate() {
         words.extend([(record::GRID + offset, shape.grid[i]), (record::BLOCK + offset, shape.block[i])]);
@@ -147,8 +141,7 @@ pub fn buffer(b: &Builder<'_>, site: &Site, kernel: Value, shape: &Shape) -> Val
         fine,
         |b| {
             let place = take(b, site);
-            let taken = b.is_nonzero(place);
-            b.if_(taken, |b| describe(b, place, function.0, shape));
+            b.if_(b.is_nonzero(place), |b| describe(b, place, function.0, shape));
             parameters(b, site, place)
         },
         |b| {
@@ -171,8 +164,7 @@ pub fn sized_buffer(b: &Builder<'_>, site: &Site, alignment: Value, size: Value)
             parameters(b, site, place)
         },
         |b| {
-            let error = b.i32(error::INVALID_VALUE);
-            site.give(b, error);
+            site.give(b, b.i32(error::INVALID_VALUE));
             b.i64(0)
         },
     )
@@ -189,8 +181,7 @@ fn record_of(b: &Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
     let inside = b.and(inside, b.is_zero(rest));
     let place = b.select(inside, place, first);
     let order = b.load_one(OWN, b.add_const(place, record::ORDER));
-    let unasked = b.is_zero(order);
-    (place, b.and(inside, unasked))
+    (place, b.and(inside, b.is_zero(order)))
 }
 
 /// Whether kernels can be launched in a stream.
@@ -203,8 +194,7 @@ pub fn launch(b: &Builder<'_>, site: &Site, buffer: Value, stream: Value) -> Val
     let (place, ready) = record_of(b, site, buffer);
     let known = is_stream(b, stream);
     let error = site.first_error(b, &[(ready, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
-    let fine = b.is_zero(error);
-    b.if_(fine, |b| ask(b, site, place, Kind::Kernel, stream));
+    b.if_(b.is_zero(error), |b| ask(b, site, place, Kind::Kernel, stream));
     error
 }
 
@@ -226,8 +216,7 @@ pub fn launch_kernel(
             let own = |b: &Builder<'_>| {
                 let place = take(b, site);
                 let params = b.add_const(place, record::PARAMS);
-                let taken = b.is_nonzero(place);
-                b.select(taken, params, place)
+                b.select(b.is_nonzero(place), params, place)
             };
             let buffer = b.choose(given, |_| buffer, own);
             let there = b.is_nonzero(buffer);
@@ -261,10 +250,8 @@ pub fn new_event(b: &Builder<'_>, site: &Site, place: Value, flags: Value) -> Va
 fn new_handle(b: &Builder<'_>, site: &Site, place: Value, known: Value) -> Value {
     let given = b.is_nonzero(place);
     let error = site.first_error(b, &[(given, error::INVALID_VALUE), (known, error::INVALID_VALUE)]);
-    let fine = b.is_zero(error);
-    b.if_(fine, |b| {
-        let count = site.address(b, launches::HANDLES);
-        let before = fetch_add(b, count, b.i32(1));
+    b.if_(b.is_zero(error), |b| {
+        let before = fetch_add(b, site.address(b, launches::HANDLES), b.i32(1));
         let handle = b.add_const(b.shl(b.zero_extend(before), 4), launches::FIRST_HANDLE);
         store_long(b, place, handle);
     });

@@ -63,8 +63,7 @@ pub fn constant(b: &Builder<'_>, site: &Site, place: Value, number: u32) -> Valu
 
 /// An attribute that every device has.
 fn known_attribute(b: &Builder<'_>, site: &Site, number: u64) -> Value {
-    let address = site.address(b, site.region.attributes() + 8 * number + 4);
-    b.load_one(OWN, address)
+    b.load_one(OWN, site.address(b, site.region.attributes() + 8 * number + 4))
 }
 
 /// `cudaDeviceGetAttribute`
@@ -76,12 +75,10 @@ pub fn device(b: &Builder<'_>, site: &Site, place: Value, attribute: Value, devi
     let offset = b.shl(b.zero_extend(number), 3);
     let table = site.address(b, site.region.attributes());
     let entry = b.add(table, offset);
-    let has = b.is_nonzero(b.load_one(OWN, entry));
-    let known = b.and(inside, has);
+    let known = b.and(inside, b.is_nonzero(b.load_one(OWN, entry)));
     let checks = [(first, error::INVALID_DEVICE), (given, error::INVALID_VALUE), (known, error::INVALID_VALUE)];
     let error = site.first_error(b, &checks);
-    let fine = b.is_zero(error);
-    b.if_(fine, |b| {
+    b.if_(b.is_zero(error), |b| {
         let value = b.load_one(OWN, b.add_const(entry, 4));
         b.store(GENERIC, place, vec![value]);
     });
@@ -104,8 +101,7 @@ pub fn limit(b: &Builder<'_>, site: &Site, place: Value, limit: Value) -> Value 
     let mut known = b.bool(false);
     for (number, size) in limits {
         let this = b.compare_const(Compare::Equal, limit, number);
-        let size = b.i64(size);
-        value = b.select(this, size, value);
+        value = b.select(this, b.i64(size), value);
         known = b.or(known, this);
     }
     let given = b.is_nonzero(place);
@@ -126,8 +122,7 @@ pub fn function(b: &Builder<'_>, site: &Site, place: Value, kernel: Value) -> Va
         let major = known_attribute(b, site, attribute::CAPABILITY_MAJOR);
         let minor = known_attribute(b, site, attribute::CAPABILITY_MINOR);
         let version = b.add(b.mul_const(major, 10), minor);
-        let registers = b.i32(REGISTERS);
-        let words = [shared, zero, zero, zero, local, zero, threads, registers, version, version];
+        let words = [shared, zero, zero, zero, local, zero, threads, b.i32(REGISTERS), version, version];
         for (offset, value) in (0..).step_by(4).zip(words) {
             b.store(GENERIC, b.add_const(place, offset), vec![value]);
         }
@@ -158,12 +153,10 @@ pub fn occupancy(b: &Builder<'_>, site: &Site, place: Value, kernel: Value, thre
             .map(|number| known_attribute(b, site, number));
             let by_threads = b.div_unsigned(all, padded);
             let each = b.add(declared, b.truncate(dynamic));
-            let needs = b.is_nonzero(each);
-            let by_shared = b.choose(needs, |b| b.div_unsigned(shared, each), |_| most);
+            let by_shared = b.choose(b.is_nonzero(each), |b| b.div_unsigned(shared, each), |_| most);
             let mut least = most;
             for count in [by_threads, by_shared] {
-                let less = b.ult(count, least);
-                least = b.select(less, count, least);
+                least = b.minimum(Compare::LessUnsigned, count, least);
             }
             least
         },
@@ -182,6 +175,5 @@ pub fn error_string(b: &Builder<'_>, site: &Site, error: Value, which: Which) ->
     let offset = b.shl(number, 3);
     let table = site.address(b, site.region.texts_offset());
     let entry = b.add_const(b.add(table, offset), 4 * which as u64);
-    let offset = b.zero_extend(b.load_one(OWN, entry));
-    b.add(table, offset)
+    b.add(table, b.zero_extend(b.load_one(OWN, entry)))
 }

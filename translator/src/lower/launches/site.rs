@@ -50,8 +50,7 @@ impl Site {
 
     /// Records an error as the thread's last error, unless it is success, and gives it.
     pub(super) fn give(&self, b: &Builder<'_>, error: Value) -> Value {
-        let wrong = b.is_nonzero(error);
-        b.if_(wrong, |b| {
+        b.if_(b.is_nonzero(error), |b| {
             b.store(ERROR, b.i32(self.last_error), vec![error]);
         });
         error
@@ -61,8 +60,7 @@ impl Site {
     pub(super) fn first_error(&self, b: &Builder<'_>, checks: &[(Value, u32)]) -> Value {
         let mut error = b.i32(error::SUCCESS);
         for (fine, code) in checks.iter().rev() {
-            let code = b.i32(*code);
-            error = b.select(*fine, error, code);
+            error = b.select(*fine, error, b.i32(*code));
         }
         error
     }
@@ -96,7 +94,5 @@ pub(super) fn store_long(b: &Builder<'_>, address: Value, value: Value) {
 
 /// Loads a value of 64 bits from where the program says.
 pub(super) fn load_long(b: &Builder<'_>, address: Value) -> Value {
-    let low = b.load_one(GENERIC, address);
-    let high = b.load_one(GENERIC, b.add_const(address, 4));
-    b.join(low, high)
+    b.join(b.load_one(GENERIC, address), b.load_one(GENERIC, b.add_const(address, 4)))
 }

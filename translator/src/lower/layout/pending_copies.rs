@@ -59,8 +59,7 @@ impl PendingCopies {
 
     /// Counts a group.
     pub fn commit(&self, b: &Builder<'_>) {
-        let commits = b.add_const(b.get(self.commits), 1);
-        b.set(self.commits, commits);
+        b.set(self.commits, b.add_const(b.get(self.commits), 1));
     }
 
     /// Completes all pending copies, or those of all groups but the last ones.
@@ -88,8 +87,7 @@ impl PendingCopy {
     /// Writes what is pending.
     pub fn complete(&self, b: &Builder<'_>) {
         let place = b.get(self.place);
-        let is_pending = b.is_nonzero(place);
-        b.if_(is_pending, |b| self.write(b, place));
+        b.if_(b.is_nonzero(place), |b| self.write(b, place));
     }
 
     fn write(&self, b: &Builder<'_>, place: Value) {

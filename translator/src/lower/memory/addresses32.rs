@@ -91,9 +91,7 @@ pub fn widen_generic(l: &mut Lowering<'_, '_>, register: Value) -> Value {
     // Tags 0 and 3 are device memory on either side of the variables.
     let tagged = l.b.compare_const(Compare::LessUnsigned, l.b.sub_const(tag, 1), 2);
     let offset = offset_of(l, distance);
-    let offset = l.b.zero_extend(offset);
-    let tag = l.b.shl(l.b.zero_extend(tag), GENERIC_TAG_SHIFT);
-    let own = l.b.or(offset, tag);
+    let own = l.b.or(l.b.zero_extend(offset), l.b.shl(l.b.zero_extend(tag), GENERIC_TAG_SHIFT));
     let device = l.b.add(start, l.b.sign_extend(distance));
     l.b.select(tagged, own, device)
 }
@@ -105,8 +103,7 @@ fn offset_of(l: &mut Lowering<'_, '_>, distance: Value) -> Value {
 /// `cvta` between 32-bit addresses: of memory with a tag, or of device memory without one, which has the same address in either form.
 pub fn convert(l: &mut Lowering<'_, '_>, tag: Option<u64>, to_space: bool, address: Value) -> Value {
     let Some(tag) = tag else { return address };
-    let start = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-    let start = l.narrow(start);
+    let start = l.narrow(l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS));
     let window = l.b.add_const(start, tag << TAG_SHIFT);
     if to_space { l.b.sub(address, window) } else { l.b.add(address, window) }
 }

@@ -11,17 +11,8 @@ use crate::lower::memory;
 use crate::lower::memory::atomics128;
 use crate::lower::memory_order::order;
 
-/// `atom`: gives the old content.
-pub fn atom(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    atomic(l, i, Some(0))
-}
-
-/// `red`: gives nothing.
-pub fn red(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    atomic(l, i, None)
-}
-
-fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>) -> Result {
+/// `atom`, with its first operand as the result, or `red`.
+pub(crate) fn atomic(l: &mut Lowering<'_, '_>, i: &Instruction, destination: Option<usize>) -> Result {
     let ty = i.ty(0)?;
     let first = destination.map_or(0, |index| index + 1);
     let op = operation(i, ty)?;

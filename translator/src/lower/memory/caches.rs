@@ -11,8 +11,7 @@ const LINE: u64 = 128;
 
 /// `createpolicy`: gives an arbitrary number, since instructions with a policy ignore it.
 pub fn policy(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let nothing = l.b.i64(0);
-    l.set(i, 0, ScalarType::B64, nothing)
+    l.set(i, 0, ScalarType::B64, l.b.i64(0))
 }
 
 /// `applypriority` and `discard`: memory keeps its content, though `discard` would allow its loss.

@@ -32,8 +32,7 @@ pub fn end(b: &Builder<'_>) -> Option<Value> {
 /// The address of a byte of the block's own shared memory.
 pub fn own_address(b: &Builder<'_>, byte: u32) -> Value {
     let Some(share) = share(b) else { return b.i32(byte) };
-    let rank = b.cluster_rank();
-    b.add_const(b.mul(rank, share), byte.into())
+    b.add_const(b.mul(b.cluster_rank(), share), byte.into())
 }
 
 /// The number of the block in whose shared memory an offset lies.
@@ -46,8 +45,7 @@ fn rank_of(b: &Builder<'_>, address: Value) -> Value {
 
 /// Whether an address, as programs see addresses, lies in the block's own shared memory.
 pub fn is_own(b: &Builder<'_>, address: Value) -> Value {
-    let offset = b.shared_offset(address);
-    let (rank, own) = (rank_of(b, offset), b.cluster_rank());
+    let (rank, own) = (rank_of(b, b.shared_offset(address)), b.cluster_rank());
     b.compare(Compare::Equal, rank, own)
 }
 
@@ -86,8 +84,7 @@ pub fn multicast(
             Barrier::Own => rank,
             Barrier::OfPair => {
                 let given = rank_of(&l.b, barrier);
-                let is_odd = l.b.and_const(given, 1);
-                l.b.add_const(is_odd, u64::from(number & !1))
+                l.b.add_const(l.b.and_const(given, 1), u64::from(number & !1))
             }
         };
         let barrier = map(&l.b, barrier, counting);
@@ -106,19 +103,12 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = l.int(i, 1, ty)?;
     let rank = l.int(i, 2, ScalarType::U32)?;
     let low = l.narrow(address);
-    let offset = l.b.shared_offset(low);
-    let mapped = map(&l.b, offset, rank);
-    let mapped = l.b.add_const(mapped, l.layout.shared_start.into());
+    let mapped = l.b.add_const(map(&l.b, l.b.shared_offset(low), rank), l.layout.shared_start.into());
     let blocks = l.b.function(|function| function.cluster).map_or(1, Cluster::blocks);
     let is_block = l.b.compare_const(Compare::LessUnsigned, rank, blocks.into());
     let mapped = l.b.select(is_block, mapped, l.b.constant(Type::I32, NOWHERE));
-    let mapped = if ty.bits() == 64 {
-        let space = l.b.and_const(address, u64::MAX << 32);
-        let low = l.b.zero_extend(mapped);
-        l.b.or(space, low)
-    } else {
-        mapped
-    };
+    let mapped =
+        if ty.bits() == 64 { l.b.or(l.b.and_const(address, u64::MAX << 32), l.b.zero_extend(mapped)) } else { mapped };
     l.set(i, 0, ty, mapped)
 }
 
@@ -126,7 +116,5 @@ pub fn map_address(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn rank(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = l.int(i, 1, i.ty(0)?)?;
     let low = l.narrow(address);
-    let offset = l.b.shared_offset(low);
-    let rank = rank_of(&l.b, offset);
-    l.set(i, 0, ScalarType::U32, rank)
+    l.set(i, 0, ScalarType::U32, rank_of(&l.b, l.b.shared_offset(low)))
 }

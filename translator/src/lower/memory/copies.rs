@@ -89,8 +89,7 @@ fn source_words(b: &Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Va
     };
     let part = |b: &Builder<'_>| {
         for (offset, var) in (0..size).step_by(4).zip(&vars) {
-            let word = partial_word(b, b.add_const(from, offset), given, offset);
-            b.set(*var, word);
+            b.set(*var, partial_word(b, b.add_const(from, offset), given, offset));
         }
     };
     b.if_else(is_whole, whole, part);
@@ -101,8 +100,7 @@ fn source_words(b: &Builder<'_>, from: Value, given: Value, size: u64) -> Vec<Va
 /// branch, over which compilers would not move the loads of several copies together.
 fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     let end = guard::end(l);
-    let bytes = l.b.constant(Type::I32, size);
-    let inside = guard::is_inside(&l.b, address, bytes, end);
+    let inside = guard::is_inside(&l.b, address, l.b.constant(Type::I32, size), end);
     let Some(var) = l.frame.copied_outside.filter(|_| l.b.known(inside) != Some(1)) else { return address };
     let noted = l.b.select(inside, l.b.get(var), l.b.add_const(address, 1));
     l.b.set(var, noted);
@@ -156,16 +154,14 @@ pub fn partial_word(b: &Builder<'_>, source: Value, given: Value, offset: u64) -
         |b| {
             let mut word = b.i32(0);
             for byte in 0..3 {
-                let place = b.constant(Type::I32, offset + byte);
-                let there = b.compare(Compare::LessUnsigned, place, given);
+                let there = b.compare(Compare::LessUnsigned, b.constant(Type::I32, offset + byte), given);
                 let source = b.add_const(source, byte);
                 let value = b.choose(
                     there,
                     |b| b.load_one(Access { bytes: 1, ..words_in(Space::Global) }, source),
                     |b| b.i32(0),
                 );
-                let value = b.binary_const(Binary::Shl, value, 8 * byte);
-                word = b.or(word, value);
+                word = b.or(word, b.binary_const(Binary::Shl, value, 8 * byte));
             }
             word
         },
@@ -306,8 +302,7 @@ fn store_masked(b: &Builder<'_>, target: Value, values: &[Value], mask: Value) {
             |b| b.store(words_in(Space::Global), target, vec![word]),
             |b| {
                 for byte in 0..4 {
-                    let wanted = b.is_nonzero(b.and_const(bits, 1 << byte));
-                    b.if_(wanted, |b| {
+                    b.if_(b.is_nonzero(b.and_const(bits, 1 << byte)), |b| {
                         let target = b.add_const(target, byte.into());
                         let value = b.shr(word, 8 * byte);
                         b.store(Access { bytes: 1, ..words_in(Space::Global) }, target, vec![value]);

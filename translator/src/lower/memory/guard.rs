@@ -28,8 +28,7 @@ fn end_in(b: &Builder<'_>, layout: &Layout) -> Value {
 pub fn report_noted(b: &Builder<'_>, layout: &Layout, noted: Var) {
     let end = end_in(b, layout);
     let noted = b.get(noted);
-    let is_noted = b.is_nonzero(noted);
-    b.if_(is_noted, |b| {
+    b.if_(b.is_nonzero(noted), |b| {
         report(b, CheckedAccess::Write, b.sub_const(noted, 1), 4, end);
     });
 }
@@ -59,21 +58,18 @@ pub fn if_inside(
     copy: impl FnOnce(&Builder<'_>),
 ) {
     let end = end(l);
-    let inside = is_inside(&l.b, address, bytes, end);
-    l.b.if_else(inside, copy, |b| report(b, what, address, piece, end));
+    l.b.if_else(is_inside(&l.b, address, bytes, end), copy, |b| report(b, what, address, piece, end));
 }
 
 /// The address of a word of 8 bytes, and whether that is inside. A word that isn't is reported, and replaced by the first one.
 pub fn word(l: &mut Lowering<'_, '_>, what: CheckedAccess, address: Value) -> (Value, Value) {
     let end = end(l);
-    let bytes = l.b.i32(8);
-    let inside = is_inside(&l.b, address, bytes, end);
+    let inside = is_inside(&l.b, address, l.b.i32(8), end);
     if l.b.known(inside) == Some(1) {
         return (address, inside);
     }
     l.b.if_else(inside, |_| {}, |b| report(b, what, address, 8, end));
-    let first = l.b.constant(Type::I32, 0);
-    (l.b.select(inside, address, first), inside)
+    (l.b.select(inside, address, l.b.constant(Type::I32, 0)), inside)
 }
 
 /// An address that an access of `bytes` bytes may have from `mapa`: if that is outside of the cluster, the access is reported and gets the
@@ -85,14 +81,11 @@ pub fn mapped(l: &mut Lowering<'_, '_>, what: CheckedAccess, (space, address): (
     if space == Space::Shared {
         let inside = is_inside(b, address, count, end);
         b.if_else(inside, |_| {}, |b| report(b, what, address, bytes, end));
-        let first = b.i32(0);
-        return b.select(inside, address, first);
+        return b.select(inside, address, b.i32(0));
     }
-    let tag = b.shr(address, GENERIC_TAG_SHIFT);
-    let elsewhere = b.compare_const(Compare::NotEqual, tag, GENERIC_SHARED);
+    let elsewhere = b.compare_const(Compare::NotEqual, b.shr(address, GENERIC_TAG_SHIFT), GENERIC_SHARED);
     let offset = b.shared_offset(b.truncate(address));
-    let inside = is_inside(b, offset, count, end);
-    let legal = b.or(elsewhere, inside);
+    let legal = b.or(elsewhere, is_inside(b, offset, count, end));
     b.if_else(legal, |_| {}, |b| report(b, what, offset, bytes, end));
     // Made of the address, so that the space is still known.
     let window = b.and_const(address, u64::MAX << 32);

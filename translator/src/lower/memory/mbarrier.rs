@@ -85,8 +85,7 @@ pub fn count_bytes(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// Subtracts copied bytes from the pending bytes.
 pub fn complete(l: &mut Lowering<'_, '_>, address: Value, bytes: Value) {
     let bytes = positioned(l, bytes);
-    let bytes = l.b.neg(bytes);
-    change(l, address, bytes);
+    change(l, address, l.b.neg(bytes));
 }
 
 fn positioned(l: &mut Lowering<'_, '_>, bytes: Value) -> Value {
@@ -105,8 +104,7 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let count = l.b.zero_extend(count);
     let mut less = count;
     if i.modifiers.has(Word::ArriveDrop) {
-        let dropped = l.b.shl(count, EXPECTED);
-        less = l.b.add(less, dropped);
+        less = l.b.add(less, l.b.shl(count, EXPECTED));
     }
     let mut delta = l.b.neg(less);
     if expects {
@@ -123,11 +121,9 @@ pub fn arrive(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 pub fn arrive_for_copies(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     if i.modifiers.has(Word::Noinc) {
-        let less = l.b.i64(u64::MAX);
-        change(l, address, less);
+        change(l, address, l.b.i64(u64::MAX));
     } else {
-        let nothing = l.b.i64(0);
-        add(l, address, nothing, MemoryOrder::AcquireRelease(Scope::Cta));
+        add(l, address, l.b.i64(0), MemoryOrder::AcquireRelease(Scope::Cta));
     }
     Ok(())
 }
@@ -182,18 +178,15 @@ pub fn test(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let complete = l.b.compare(Compare::NotEqual, now, tested);
     // A thread doesn't wait for what isn't there.
-    let complete = l.b.or(complete, l.b.not(inside));
-    l.set(i, 0, ScalarType::Pred, complete)
+    l.set(i, 0, ScalarType::Pred, l.b.or(complete, l.b.not(inside)))
 }
 
 fn phase(l: &mut Lowering<'_, '_>, word: Value) -> Value {
-    let bit = l.b.truncate(l.b.shr(word, PHASE));
-    l.b.and_const(bit, 1)
+    l.b.and_const(l.b.truncate(l.b.shr(word, PHASE)), 1)
 }
 
 /// `mbarrier.pending_count`
 pub fn pending_count(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let state = l.int(i, 1, ScalarType::B64)?;
-    let count = l.b.and_const(l.b.truncate(state), COUNT_MASK);
-    l.set(i, 0, ScalarType::U32, count)
+    l.set(i, 0, ScalarType::U32, l.b.and_const(l.b.truncate(state), COUNT_MASK))
 }

@@ -41,18 +41,8 @@ pub struct Location {
     pub read_only: bool,
 }
 
-/// `ld`, and `multimem.ld_reduce` of memory that only one device has
-pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    load_from(l, i, i.modifiers.has(Word::Nc))
-}
-
-/// `ldu`
-pub fn load_read_only(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    load_from(l, i, true)
-}
-
 /// A load, perhaps of memory that no thread writes.
-fn load_from(l: &mut Lowering<'_, '_>, i: &Instruction, read_only: bool) -> Result {
+pub(super) fn load_from(l: &mut Lowering<'_, '_>, i: &Instruction, read_only: bool) -> Result {
     let ty = i.ty(0)?;
     let Operand::Vector(destinations) = l.operand(i, 0) else {
         return Err(Diagnostic::internal("a load without destinations", i.span));
@@ -73,8 +63,7 @@ fn load_from(l: &mut Lowering<'_, '_>, i: &Instruction, read_only: bool) -> Resu
         let count = destinations.len() * halves(ty);
         let mut values = Vec::with_capacity(count);
         for (offset, count) in pieces(access, count) {
-            let address = l.b.add_const(place.address, offset);
-            values.extend(l.b.load(access, address, count));
+            values.extend(l.b.load(access, l.b.add_const(place.address, offset), count));
         }
         values
     };
@@ -404,10 +393,7 @@ fn load_param(l: &mut Lowering<'_, '_>, i: &Instruction, param: usize, offset: i
                 return Ok(l.zero_extend_narrow(value, ty.bits()));
             }
             match words.get(word + 1).copied() {
-                Some(high) => {
-                    let high = l.b.get(high);
-                    Ok(l.b.join(low, high))
-                }
+                Some(high) => Ok(l.b.join(low, l.b.get(high))),
                 None => Err(Diagnostic::internal("a parameter word that isn't there", i.span)),
             }
         }
@@ -445,8 +431,7 @@ fn store_param(
             let mask = ((1u64 << ty.bits()) - 1) << shift;
             let kept = l.b.and_const(l.b.get(low), !mask);
             let value = l.zero_extend_narrow(value, ty.bits());
-            let new = l.b.or(kept, l.b.shl(value, shift));
-            l.b.set(low, new);
+            l.b.set(low, l.b.or(kept, l.b.shl(value, shift)));
         }
         _ => return Err(Diagnostic::internal("a parameter word that isn't there", i.span)),
     }
@@ -504,8 +489,7 @@ pub fn fence_sequential(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let Some(word) = l.layout.fence_word() else {
             return Err(Diagnostic::internal("a fence without its word", i.span));
         };
-        let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
-        (Space::Global, l.b.add_const(base, word))
+        (Space::Global, l.b.add_const(l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), word))
     };
     let operand = l.b.i32(1);
     let access = Access { space, bytes: 4, order: MemoryOrder::AcquireRelease(scope), read_only: false };

@@ -36,8 +36,7 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let size = l.int(i, 1, ty)?;
     let is_sane = l.b.ule(size, l.b.constant_like(size, STACK_BYTES.into()));
     let size = l.narrow(size);
-    let free = l.b.add_const(l.b.get(used), u64::from(start) + align - 1);
-    let place = l.b.and_const(free, !(align - 1));
+    let place = l.b.and_const(l.b.add_const(l.b.get(used), u64::from(start) + align - 1), !(align - 1));
     let end = l.b.add(l.b.sub_const(place, start.into()), size);
     let is_inside = l.b.compare_const(Compare::LessEqualUnsigned, end, STACK_BYTES.into());
     let fits = l.b.and(is_sane, is_inside);
@@ -50,8 +49,7 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// `stacksave`
 pub fn save(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
-    let top = l.b.add_const(l.b.get(used), start.into());
-    set_address(l, i, top)
+    set_address(l, i, l.b.add_const(l.b.get(used), start.into()))
 }
 
 /// `stackrestore`

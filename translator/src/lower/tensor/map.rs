@@ -90,8 +90,7 @@ impl Map {
     pub fn shift(&self, b: &Builder<'_>) -> Value {
         // Two bits for each type.
         let logarithms = [0, 1, 2, 2, 3, 3, 1, 2, 2, 3, 1].iter().rev().fold(0, |all, bits| all << 2 | bits);
-        let ty = self.ty(b);
-        let place = b.shl(ty, 1);
+        let place = b.shl(self.ty(b), 1);
         let logarithm = b.shr_by(b.i32(logarithms), place);
         b.and_const(logarithm, 3)
     }
@@ -167,9 +166,7 @@ pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let word = if count == 32 {
             new
         } else {
-            let old = l.b.load_one(access, address);
-            let kept = l.b.and_const(old, !mask & u64::from(u32::MAX));
-            l.b.or(kept, new)
+            l.b.or(l.b.and_const(l.b.load_one(access, address), !mask & u64::from(u32::MAX)), new)
         };
         l.b.store(access, address, vec![word]);
     };

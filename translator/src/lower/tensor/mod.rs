@@ -110,37 +110,31 @@ fn tensor(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, offsets: Opti
                 channels.size = b.select(is_interleaved, one, channels.size);
             }
             if let Some(beside) = rows.first_mut() {
-                let once = once(b, first);
-                *beside = Dimension::select(b, is_interleaved, first, once);
+                *beside = Dimension::select(b, is_interleaved, first, once(b, first));
             }
             Shape::Tile(rows)
         }
     };
     let shift = map.shift(b);
-    let size = b.shl_by(first.size, shift);
-    let row = b.select(is_interleaved, slice, size);
+    let row = b.select(is_interleaved, slice, b.shl_by(first.size, shift));
     let before = b.shl_by(b.sign_extend(first.at), shift);
     // The distances from the row's start to the tensor's start and end.
     let to_first = b.neg(before);
     let count = b.add_const(b.zero_extend(first.last), 1);
-    let bytes = b.shl_by(count, shift);
-    let to_end = b.sub(bytes, before);
+    let to_end = b.sub(b.shl_by(count, shift), before);
     let [low, high] = [to_first, to_end].map(|distance| within(b, distance, row));
     let inside = [b.select(is_interleaved, none, low), b.select(is_interleaved, slice, high)];
-    let before = b.select(is_interleaved, b.i64(0), before);
-    place.address = b.add(place.address, before);
+    place.address = b.add(place.address, b.select(is_interleaved, b.i64(0), before));
     let swizzling = map.swizzling(b);
     let span = b.shl_by(b.i32(16), swizzling);
-    let is_plain = b.is_zero(swizzling);
-    let is_packed = b.or(is_plain, is_interleaved);
+    let is_packed = b.or(b.is_zero(swizzling), is_interleaved);
     let pitch = b.select(is_packed, row, span);
     Ok(Tensor { map, place, shape, row, pitch, inside })
 }
 
 /// The dimensions of a box. Those of interleaved tensors begin with one whose coordinates are `slice` bytes apart.
 fn dimensions(b: &Builder<'_>, map: &Map, at: &[Value], slice: Value) -> Vec<Dimension> {
-    let slice = b.zero_extend(slice);
-    let strides = std::iter::once(slice).chain(map.strides.iter().copied());
+    let strides = std::iter::once(b.zero_extend(slice)).chain(map.strides.iter().copied());
     let fields = at.iter().zip(&map.lasts).zip(strides).zip(&map.steps).zip(&map.sizes);
     fields.map(|((((&at, &last), stride), &step), &size)| Dimension { at, last, stride, step, size }).collect()
 }
@@ -167,8 +161,7 @@ fn columns(
         let bounds = map.corners(b, dimension.last, number, earlier.len());
         sides.push(Side { dimension, bounds, offset: offsets.get(number).copied() });
     }
-    let once = once(b, *slices);
-    let channels = Dimension::select(b, is_interleaved, *slices, once);
+    let channels = Dimension::select(b, is_interleaved, *slices, once(b, *slices));
     Some((Shape::Columns { sides, pictures: *pictures, pixels: map.pixels(b) }, channels))
 }
 
@@ -176,10 +169,7 @@ fn columns(
 fn within(b: &Builder<'_>, distance: Value, most: Value) -> Value {
     let zero = b.i64(0);
     let wide = b.zero_extend(most);
-    let is_before = b.slt(distance, zero);
-    let distance = b.select(is_before, zero, distance);
-    let is_beyond = b.slt(wide, distance);
-    b.truncate(b.select(is_beyond, wide, distance))
+    b.truncate(b.minimum(Compare::LessSigned, wide, b.maximum(Compare::LessSigned, distance, zero)))
 }
 
 impl Tensor {
@@ -208,8 +198,7 @@ impl Tensor {
         let count = for_each_row(b, self.place, &self.shape, &mut |b, Row { place, number }| {
             let before = b.mul(number, self.pitch);
             let row = b.add(own, before);
-            let misplaced = b.is_nonzero(b.and_const(place.address, 15));
-            b.if_(misplaced, |b| {
+            b.if_(b.is_nonzero(b.and_const(place.address, 15)), |b| {
                 b.report_access(what, CheckedSpace::Global, 16, place.address, b.i32(0));
             });
             for_each(b, row_bytes, 16, |b, offset| {
@@ -279,8 +268,7 @@ fn load_to(l: &mut Lowering<'_, '_>, tensor: &Tensor, to: Value, barrier: Value)
             |b| {
                 for offset in (0..16).step_by(4) {
                     let word = partial_word(b, b.add_const(piece.global, offset), given, offset);
-                    let word = read(b, word);
-                    let word = filled(b, word, given, offset, outside);
+                    let word = filled(b, read(b, word), given, offset, outside);
                     b.store(shared, b.add_const(piece.shared, offset), vec![word]);
                 }
             },
@@ -389,8 +377,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 fn reduce_piece(b: &Builder<'_>, piece: &Piece, reduction: &Reduction) {
     let bytes = if let Reduction::Atomic(_, bytes) = reduction { *bytes } else { 4 };
-    let size = b.i32(16);
-    for_each(b, size, bytes.into(), |b, offset| {
+    for_each(b, b.i32(16), bytes.into(), |b, offset| {
         let source = b.add(piece.shared, offset);
         let operand = b.load_one(Access { bytes, ..words(Space::Shared, MemoryOrder::Weak) }, source);
         let address = b.add(piece.global, b.zero_extend(offset));

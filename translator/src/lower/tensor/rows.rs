@@ -100,8 +100,7 @@ fn tile(b: &Builder<'_>, place: Place, dimensions: &[Dimension], number: Var, ea
         let more = b.ult(offset, dimension.size);
         b.if_else(more, |_| {}, Builder::break_);
         let coordinate = b.add(dimension.at, offset);
-        let place = place.at(b, dimension, coordinate);
-        tile(b, place, inner, number, each);
+        tile(b, place.at(b, dimension, coordinate), inner, number, each);
         b.set(next, b.add(offset, dimension.step));
     });
 }
@@ -130,8 +129,7 @@ fn listed(
             let is_it = b.compare_const(Compare::Equal, current, index);
             coordinate = b.select(is_it, other, coordinate);
         }
-        let place = place.at(b, dimension, coordinate);
-        row(b, place, number, each);
+        row(b, place.at(b, dimension, coordinate), number, each);
     });
 }
 
@@ -170,8 +168,7 @@ fn column(
 /// lower bound and the next dimension advances.
 fn advance(b: &Builder<'_>, sides: &[Side], vars: &[Var], pictures: (&Dimension, Var)) {
     let ([side, sides @ ..], [var, vars @ ..]) = (sides, vars) else {
-        let next = b.add(b.get(pictures.1), pictures.0.step);
-        b.set(pictures.1, next);
+        b.set(pictures.1, b.add(b.get(pictures.1), pictures.0.step));
         return;
     };
     let next = b.add(b.get(*var), side.dimension.step);

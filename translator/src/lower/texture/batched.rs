@@ -60,8 +60,7 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
         let is_needed = choose(&l.b, &turns, &waits);
         let then = apart(l, |l| {
             for (var, values) in &values {
-                let value = choose(&l.b, &turns, values);
-                l.b.set(*var, value);
+                l.b.set(*var, choose(&l.b, &turns, values));
             }
             let channels = fetch::no_channels(l);
             by_loads(l, &common.instruction, channels)?;

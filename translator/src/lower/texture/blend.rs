@@ -68,12 +68,8 @@ impl Channel {
         let zero = b.i32(0);
         let counts = b.is_nonzero(weight);
         // Fractions aren't aligned.
-        let is_float = b.not(arithmetic.fractions);
-        let counts = b.and(counts, is_float);
-        let counted = b.select(counts, exponent, zero);
-        let most = b.get(self.exponent);
-        let is_more = b.ult(most, counted);
-        b.set(self.exponent, b.select(is_more, counted, most));
+        let counted = b.select(b.and(counts, b.not(arithmetic.fractions)), exponent, zero);
+        b.set(self.exponent, b.maximum(Compare::LessUnsigned, b.get(self.exponent), counted));
         let magnitude = b.and_const(bits, 0x7fff_ffff);
         let infinity = b.i32(0x7f80_0000);
         let is_nan = b.ult(infinity, magnitude);
@@ -93,8 +89,7 @@ impl Channel {
         let exponent = b.and_const(b.shr(bits, 23), 255);
         let significand = b.or_const(b.and_const(bits, 0x7f_ffff), 0x80_0000);
         let zero = b.i32(0);
-        let is_number = b.is_nonzero(exponent);
-        let significand = b.select(is_number, significand, zero);
+        let significand = b.select(b.is_nonzero(exponent), significand, zero);
         let most = self.greatest(b, arithmetic);
         let distance = b.sub(most, exponent);
         let limit = b.i32(31);
@@ -103,14 +98,12 @@ impl Channel {
         let shift = b.select(is_near, distance, limit);
         let aligned = b.select(is_near, b.shr_by(b.shl(significand, GUARD), shift), zero);
         let is_negative = b.slt(bits, zero);
-        let negated = b.neg(aligned);
-        let aligned = b.select(is_negative, negated, aligned);
+        let aligned = b.select(is_negative, b.neg(aligned), aligned);
         let aligned = b.choose(
             arithmetic.srgb,
             |b| {
                 let above = b.sub_const(most, SRGB_EXPONENT.into());
-                let number = intensity(b, bits);
-                b.shr_by(number, above)
+                b.shr_by(intensity(b, bits), above)
             },
             |_| aligned,
         );
@@ -119,33 +112,25 @@ impl Channel {
 
     /// Adds an integer times its weight: a normalised integer, or an aligned significand.
     pub(super) fn add_product(&self, b: &Builder<'_>, number: Value, weight: Value) {
-        let low = b.mul(number, weight);
-        let high = b.mul_high_signed(number, weight);
-        let product = b.join(low, high);
-        let sum = b.add(b.get(self.sum), product);
-        b.set(self.sum, sum);
+        let product = b.join(b.mul(number, weight), b.mul_high_signed(number, weight));
+        b.set(self.sum, b.add(b.get(self.sum), product));
     }
 
     /// The greatest exponent, or the least that significands are aligned to.
     fn greatest(&self, b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
-        let most = b.get(self.exponent);
-        let is_less = b.ult(most, arithmetic.least);
-        b.select(is_less, arithmetic.least, most)
+        b.maximum(Compare::LessUnsigned, b.get(self.exponent), arithmetic.least)
     }
 
     /// Adds a slice to those before.
     pub(super) fn end_slice(&self, b: &Builder<'_>, arithmetic: Arithmetic) {
         let own = self.greatest(b, arithmetic);
         let before = b.get(self.total_exponent);
-        let is_more = b.ult(before, own);
-        let exponent = b.select(is_more, own, before);
+        let exponent = b.maximum(Compare::LessUnsigned, before, own);
         let sum = b.shl(b.get(self.sum), GUARD);
         let total = b.get(self.total);
         let [total, sum] = [(total, before), (sum, own)].map(|(sum, own)| {
             let distance = b.sub(exponent, own);
-            let limit = b.i32(63);
-            let is_far = b.ult(limit, distance);
-            b.sar_by(sum, b.select(is_far, limit, distance))
+            b.sar_by(sum, b.minimum(Compare::LessUnsigned, b.i32(63), distance))
         });
         b.set(self.total, b.add(total, sum));
         b.set(self.total_exponent, exponent);
@@ -185,10 +170,8 @@ impl Channel {
         let nan = b.select(arithmetic.half, b.i32(0x7fff_e000), nan);
         let other = b.select(is_infinite, infinity, b.select(is_negative, negative, nan));
         // A sum of negative zeros is a negative zero.
-        let is_zero = b.is_zero(b.and_const(rounded, 0x7fff_ffff));
-        let minus = b.and(is_zero, b.is_zero(seen));
-        let rounded = b.select(minus, b.i32(0x8000_0000), rounded);
-        b.select(is_special, other, rounded)
+        let minus = b.and(b.is_zero(b.and_const(rounded, 0x7fff_ffff)), b.is_zero(seen));
+        b.select(is_special, other, b.select(minus, b.i32(0x8000_0000), rounded))
     }
 }
 
@@ -214,13 +197,11 @@ fn round(b: &Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -
     let (_, top) = b.halves(sum);
     let zero = b.i32(0);
     let is_negative = b.slt(top, zero);
-    let negated = b.neg(sum);
-    let magnitude = b.select(is_negative, negated, sum);
+    let magnitude = b.select(is_negative, b.neg(sum), sum);
     let (low, high) = b.halves(magnitude);
     let high_bit = b.find_high_bit(high);
     let low_bit = b.find_high_bit(low);
-    let has_high = b.is_nonzero(high);
-    let top_bit = b.select(has_high, b.add_const(high_bit, 32), low_bit);
+    let top_bit = b.select(b.is_nonzero(high), b.add_const(high_bit, 32), low_bit);
     // Bits to cut off.
     let [single, short] = [b.i32(23), b.i32(10)];
     let precision = b.select(arithmetic.half, short, single);
@@ -229,17 +210,12 @@ fn round(b: &Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -
     // Halves have no bits below 2^-24.
     let least = b.sub(b.i32(24u32.wrapping_neg()), scale);
     let is_less = b.and(b.slt(goes, least), arithmetic.half);
-    let goes = b.select(is_less, least, goes);
-    let is_short = b.slt(goes, zero);
-    let goes = b.select(is_short, zero, goes);
-    let limit = b.i32(62);
-    let is_far = b.ult(limit, goes);
-    let goes = b.select(is_far, limit, goes);
+    let goes = b.maximum(Compare::LessSigned, b.select(is_less, least, goes), zero);
+    let goes = b.minimum(Compare::LessUnsigned, b.i32(62), goes);
     let unit = b.shl_by(b.i64(1), goes);
     let more = b.add(magnitude, b.shr(unit, 1));
     let kept = b.truncate(b.shr_by(more, goes));
-    let float = b.unary(Unary::UnsignedToFloat(Type::F32), kept);
-    let bits = b.bits(float);
+    let bits = b.bits(b.unary(Unary::UnsignedToFloat(Type::F32), kept));
     let scale = b.add(scale, goes);
     let whole = b.add(b.shr(bits, 23), scale);
     let scaled = b.add(bits, b.shl(scale, 23));
@@ -247,8 +223,7 @@ fn round(b: &Builder<'_>, arithmetic: Arithmetic, sum: Value, exponent: Value) -
     let is_low = b.slt(whole, b.i32(1));
     let is_none = b.or(is_none, is_low);
     let [most, short_most] = [b.i32(255), b.i32(143)];
-    let most = b.select(arithmetic.half, short_most, most);
-    let is_high = b.sle(most, whole);
+    let is_high = b.sle(b.select(arithmetic.half, short_most, most), whole);
     let result = b.select(is_none, zero, b.select(is_high, b.i32(0x7f80_0000), scaled));
     let sign = b.select(is_negative, b.i32(0x8000_0000), zero);
     b.or(result, sign)

@@ -21,20 +21,15 @@ pub(super) fn load(l: &mut Lowering<'_, '_>, source: &Source, into: [Var; 4]) {
         let b = &l.b;
         let fractions = b.or(arithmetic.fractions, arithmetic.srgb);
         let integer = low_bits(b, bits, arithmetic.byte, is_signed);
-        let number = format.number(b, bits);
-        let fraction = format.float(b, number);
-        let fraction = b.bits(fraction);
+        let fraction = b.bits(format.float(b, format.number(b, bits)));
         let half = cut_half(b, bits);
-        let value = b.select(halves, half, b.select(fractions, fraction, integer));
-        let value = b.select(whole, bits, value);
+        let value = b.select(whole, bits, b.select(halves, half, b.select(fractions, fraction, integer)));
         let has = b.ult(b.i32(channel), image.channels);
-        let value = b.select(has, value, b.i32(0));
-        b.set(var, value);
+        b.set(var, b.select(has, value, b.i32(0)));
     }
     // The host gives the colour as fractions that stand for sRGB bytes.
     let [red, green, blue, _] = into;
-    let encodes_all = source.format.encodes_all(&l.b);
-    let is_srgb_all = l.b.and(arithmetic.srgb, encodes_all);
+    let is_srgb_all = l.b.and(arithmetic.srgb, source.format.encodes_all(&l.b));
     for (is_encoded, channels) in [(arithmetic.srgb, &[red][..]), (is_srgb_all, &[green, blue])] {
         l.b.if_(is_encoded, |b| channels.iter().for_each(|var| decode_fraction(b, source.srgb_table, *var)));
     }
@@ -60,8 +55,6 @@ fn low_bits(b: &Builder<'_>, bits: Value, is_byte: Value, is_signed: Value) -> V
 
 /// A float truncated to the precision of a half.
 fn cut_half(b: &Builder<'_>, bits: Value) -> Value {
-    let float = b.bitcast(bits, Type::F32);
-    let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
-    let float = soft::widen_bits(b, HALF, half);
-    b.bits(float)
+    let half = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, b.bitcast(bits, Type::F32));
+    b.bits(soft::widen_bits(b, HALF, half))
 }

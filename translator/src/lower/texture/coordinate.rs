@@ -63,14 +63,12 @@ fn fixed(
             // Whole periods of a wrapped or mirrored texture make no difference.
             let halved = b.fmul(coordinate, b.f32(0.5));
             let turns = b.unary(Unary::Floor, halved);
-            let twice = b.fadd(turns, turns);
-            let turned = b.fsub(coordinate, twice);
+            let turned = b.fsub(coordinate, b.fadd(turns, turns));
             let two = b.f32(2.0);
             let is_low = b.fle(coordinate, b.f32(-2.0));
             let is_high = b.fle(two, coordinate);
             let is_far = b.and(b.or(is_low, is_high), periodic);
-            let turned = b.select(is_huge, zero, turned);
-            let near = b.select(is_far, turned, coordinate);
+            let near = b.select(is_far, b.select(is_huge, zero, turned), coordinate);
             let [narrow, middle] = WIDTHS.map(|width| b.compare_const(Compare::LessEqualUnsigned, extent, width));
             let [fine, finer, finest] = [21, 22, 23].map(|bits| b.f32((1u32 << bits) as f32));
             let scale = b.select(narrow, fine, b.select(middle, finer, finest));
@@ -116,9 +114,7 @@ pub(super) fn on_face(
     let b = &l.b;
     let [first, second] = flat.texels;
     // Only a filter goes on beyond the edge. The nearest texel to the edge is the last.
-    let last = b.sub_const(dimension.extent, 1);
-    let is_beyond = b.slt(last, lower);
-    let nearest = b.select(is_beyond, last, lower);
+    let nearest = b.minimum(Compare::LessSigned, b.sub_const(dimension.extent, 1), lower);
     let lower = b.select(is_linear, lower, nearest);
     let texels = [b.select(is_seamless, lower, first), b.select(is_seamless, upper, second)];
     let inside = flat.inside.map(|is_inside| b.or(is_seamless, is_inside));
@@ -158,8 +154,7 @@ pub(super) fn position(
     let is_high = b.flt(most, coordinate);
     let ends = b.and(b.not(periodic), normalized);
     let low = b.and(is_low, ends);
-    let high = b.and(is_high, ends);
-    let coordinate = b.select(high, most, b.select(low, least, coordinate));
+    let coordinate = b.select(b.and(is_high, ends), most, b.select(low, least, coordinate));
     let fixed = fixed(b, coordinate, dimension, normalized, periodic);
     let [mut lower, weight] = lower_texel(b, fixed, is_linear);
     if let Some(offset) = offset {
@@ -200,15 +195,11 @@ fn is_periodic(b: &Builder<'_>, mode: Value) -> Value {
 /// The texel that a texel number stands for after the address mode, and whether it is within the texture.
 fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, periodic: Value) -> (Value, Value) {
     let extent = dimension.extent;
-    let last = l.b.sub_const(extent, 1);
-    let clamped = clamp(l, texel, last);
+    let clamped = clamp(l, texel, l.b.sub_const(extent, 1));
     let b = &l.b;
     let is_border = b.compare_const(Compare::Equal, dimension.mode, AddressMode::Border.code().into());
     let is_inside = b.ult(texel, extent);
-    let stays = b.not(is_border);
-    let is_bound = b.is_nonzero(extent);
-    let stays = b.and(stays, is_bound);
-    let inside = b.or(is_inside, stays);
+    let inside = b.or(is_inside, b.and(b.not(is_border), b.is_nonzero(extent)));
     let turned = b.choose(
         periodic,
         |b| {
@@ -216,8 +207,7 @@ fn resolve(l: &mut Lowering<'_, '_>, texel: Value, dimension: &Dimension, period
             let twice = b.shl(extent, 1);
             let period = b.select(mirrors, twice, extent);
             let one = b.i32(1);
-            let is_bound = b.is_nonzero(period);
-            let period = b.select(is_bound, period, one);
+            let period = b.select(b.is_nonzero(period), period, one);
             // No texel is lower than two periods and an offset.
             let positive = b.add(texel, b.shl(twice, 5));
             let place = b.rem_unsigned(positive, period);

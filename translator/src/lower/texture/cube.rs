@@ -32,9 +32,7 @@ fn projected(b: &Builder<'_>, direction: Direction) -> Direction {
     let zero = b.f32(0.0);
     let mut greatest = zero;
     for value in direction {
-        let size = size(b, value);
-        let is_more = b.flt(greatest, size);
-        greatest = b.select(is_more, size, greatest);
+        greatest = b.maximum(Compare::FLess, greatest, size(b, value));
     }
     let reciprocal = b.fdiv(b.f32(1.0), greatest);
     // A subnormal reciprocal counts as 0.
@@ -99,17 +97,13 @@ fn place(b: &Builder<'_>, direction: Direction) -> FacePoint {
     let face = face(b, direction);
     let [s, t, _] = on_face(b, face, direction);
     let [least, most] = [-1.0, 1.0].map(|number| b.f32(number));
-    let coordinates = [s, t].map(|value| {
-        let value = coordinate(b, value);
-        clamp_float(b, value, [least, most])
-    });
+    let coordinates = [s, t].map(|value| clamp_float(b, coordinate(b, value), [least, most]));
     FacePoint { face, coordinates }
 }
 
 /// Where a direction meets the cube.
 pub(super) fn located(b: &Builder<'_>, direction: Direction) -> FacePoint {
-    let direction = projected(b, direction);
-    place(b, direction)
+    place(b, projected(b, direction))
 }
 
 /// The size of a pixel's footprint from the gradients of a direction.
@@ -135,35 +129,24 @@ fn step_to(b: &Builder<'_>, here: FacePoint, direction: Direction, extent: Value
     let crosses = b.ne(other, here.face);
     let opposite = b.xor(other, here.face);
     let is_opposite = b.compare_const(Compare::Equal, opposite, 1);
-    let is_beside = b.not(is_opposite);
-    let goes_over = b.and(crosses, is_beside);
+    let goes_over = b.and(crosses, b.not(is_opposite));
     // The coordinate along the other face's normal crosses the edge.
     let axes = FACES.map(|[(axis, _), ..]| b.i32(axis as u32));
     let first_axis = by_face(b, here.face, axes);
     let is_first = b.eq(first_axis, b.shr(other, 1));
     let other_end = b.and_const(other, 1);
     let [zero, one, minus_one, half] = [0.0, 1.0, -1.0, 0.5].map(|number| b.f32(number));
-    let halves = |b: &Builder<'_>, step: Value| {
-        let step = stretched(b, step, extent);
-        b.fmul(step, half)
-    };
+    let halves = |b: &Builder<'_>, step: Value| b.fmul(stretched(b, step, extent), half);
     let face = here.face;
-    let along = coordinate(b, along);
-    let rest = difference(b, one, along);
-    let rest = halves(b, rest);
+    let rest = halves(b, difference(b, one, coordinate(b, along)));
     let mut step = [zero; 3];
     for (number, ((there, here), step)) in [s, t].into_iter().zip(here.coordinates).zip(&mut step).enumerate() {
-        let there = coordinate(b, there);
-        let straight = difference(b, there, here);
-        let straight = halves(b, straight);
+        let straight = halves(b, difference(b, coordinate(b, there), here));
         // The other face is at the lower end of this coordinate, or at the upper one.
-        let turned = turned(b, face, number);
-        let is_negative = b.ne(turned, other_end);
+        let is_negative = b.ne(turned(b, face, number), other_end);
         let sign = b.select(is_negative, minus_one, one);
-        let near = difference(b, one, b.fmul(sign, here));
-        let near = halves(b, near);
-        let over = plus(b, near, rest);
-        let over = b.fmul(sign, over);
+        let near = halves(b, difference(b, one, b.fmul(sign, here)));
+        let over = b.fmul(sign, plus(b, near, rest));
         let is_axis = if number == 0 { is_first } else { b.not(is_first) };
         let is_over = b.and(goes_over, is_axis);
         *step = b.select(is_over, over, straight);
@@ -212,19 +195,12 @@ pub(super) fn neighbour(b: &Builder<'_>, face: Value, [x, y]: [Value; 2], extent
     // There is no texel beyond a corner, but the address must be valid.
     let last = b.sub_const(extent, 1);
     let along = b.select(x_is_out, y, x);
-    let is_low = b.slt(along, zero);
-    let along = b.select(is_low, zero, along);
-    let is_high = b.slt(last, along);
-    let along = b.select(is_high, last, along);
+    let along = b.minimum(Compare::LessSigned, last, b.maximum(Compare::LessSigned, along, zero));
     let turned = b.sub(last, along);
-    let flag = |b: &Builder<'_>, bit: u64| {
-        let bit = b.and_const(entry, 1 << bit);
-        b.is_nonzero(bit)
-    };
+    let flag = |b: &Builder<'_>, bit: u64| b.is_nonzero(b.and_const(entry, 1 << bit));
     let (is_column, is_end, turns) = (flag(b, 3), flag(b, 4), flag(b, 5));
     let along = b.select(turns, turned, along);
     let across = b.select(is_end, last, zero);
     let [column, row] = [b.select(is_column, across, along), b.select(is_column, along, across)];
-    let face = b.select(is_out, next, face);
-    (face, [b.select(is_out, column, x), b.select(is_out, row, y)])
+    (b.select(is_out, next, face), [b.select(is_out, column, x), b.select(is_out, row, y)])
 }

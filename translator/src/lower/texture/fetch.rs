@@ -8,7 +8,7 @@ use super::texel::Format;
 use super::{Geometry, Point, clamp, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Rounding, Type, Value, Var};
+use crate::ir::{Compare, Rounding, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
@@ -37,19 +37,15 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         let (levels, kind) = record.levels_and_kind(l);
         let count = levels.at_least_one(l);
         let is_level = l.b.ult(number, count);
-        let number = l.b.select(is_level, number, l.b.i32(0));
-        let level = levels.level(l, image.level, number);
+        let level = levels.level(l, image.level, l.b.select(is_level, number, l.b.i32(0)));
         for (coordinate, extent) in point.coordinates.iter_mut().zip(level.extents(geometry, image.layers)) {
-            let last = l.b.sub_const(extent, 1);
-            *coordinate = clamp(l, *coordinate, last);
+            *coordinate = clamp(l, *coordinate, l.b.sub_const(extent, 1));
         }
         if let Some(layer) = &mut point.layer {
-            let last = l.b.sub_const(image.layers, 1);
-            *layer = least(l, *layer, last);
+            *layer = least(l, *layer, l.b.sub_const(image.layers, 1));
         }
         // An unbound reference has no texels.
-        let is_bound = l.b.is_nonzero(level.width);
-        let mut is_there = l.b.and(is_level, is_bound);
+        let mut is_there = l.b.and(is_level, l.b.is_nonzero(level.width));
         if is_line {
             let is_linear = is_linear(l, kind);
             is_there = l.b.and(is_there, is_linear);
@@ -69,8 +65,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // There are no textures with more than one sample.
         for sample in sample {
             let sample = l.source(sample, ScalarType::B32)?;
-            let is_first = l.b.is_zero(sample);
-            is_inside = l.b.and(is_inside, is_first);
+            is_inside = l.b.and(is_inside, l.b.is_zero(sample));
         }
         (image.level, is_inside)
     };
@@ -97,10 +92,8 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, point: 
         let offset = l.source(offset, ScalarType::S32)?;
         let offset = l.sign_extend_narrow(offset, 4);
         let (near, far) = (l.b.i32(FAR.wrapping_neg()), l.b.i32(FAR));
-        let is_low = l.b.slt(*coordinate, near);
-        *coordinate = l.b.select(is_low, near, *coordinate);
-        let is_high = l.b.slt(far, *coordinate);
-        *coordinate = l.b.select(is_high, far, *coordinate);
+        *coordinate = l.b.maximum(Compare::LessSigned, *coordinate, near);
+        *coordinate = l.b.minimum(Compare::LessSigned, far, *coordinate);
         *coordinate = l.b.add(*coordinate, offset);
     }
     Ok(())
@@ -138,6 +131,5 @@ pub(super) fn finish(l: &mut Lowering<'_, '_>, i: &Instruction, channels: [Var; 
             l.assign(destination, ty, value)?;
         }
     }
-    let resident = l.b.bool(true);
-    l.assign(predicate, ScalarType::Pred, resident)
+    l.assign(predicate, ScalarType::Pred, l.b.bool(true))
 }

@@ -55,34 +55,26 @@ impl<'s> Filter<'s> {
         let step = l.b.var(Type::I32);
         l.b.set(step, zero);
         let [eight, sixteen] = [8, 16].map(|count| l.b.i32(count));
-        let is_deep = l.b.is_nonzero(z_weight);
-        let end = l.b.select(is_deep, sixteen, eight);
+        let end = l.b.select(l.b.is_nonzero(z_weight), sixteen, eight);
         let before = l.b.take_block();
         let number = l.b.get(step);
-        let bit = |l: &mut Lowering<'_, '_>, at: u32| {
-            let bit = l.b.and_const(l.b.shr(number, at), 1);
-            l.b.is_nonzero(bit)
-        };
+        let bit = |l: &mut Lowering<'_, '_>, at: u32| l.b.is_nonzero(l.b.and_const(l.b.shr(number, at), 1));
         let (right, lower, second, back) = (bit(l, 0), bit(l, 1), bit(l, 2), bit(l, 3));
         let weight = chosen(&l.b, number, &all_weights);
         let mut counts = l.b.bool(true);
         for (is_upper, weight) in [(right, x.weight), (lower, y.weight), (back, z_weight)] {
             let has = l.b.is_nonzero(weight);
-            let is_lower = l.b.not(is_upper);
-            let either = l.b.or(is_lower, has);
-            counts = l.b.and(counts, either);
+            counts = l.b.and(counts, l.b.or(l.b.not(is_upper), has));
         }
         if let Some(corner) = corner {
-            let has = l.b.is_nonzero(weight);
-            counts = l.b.or(counts, has);
+            counts = l.b.or(counts, l.b.is_nonzero(weight));
             let there = corner.has(&l.b, number);
             counts = l.b.and(counts, there);
         }
         // Fractions have no exponents.
         let arithmetic = self.source.arithmetic;
         let skips = l.b.and(l.b.not(second), arithmetic.fractions);
-        let needed = l.b.not(skips);
-        counts = l.b.and(counts, needed);
+        counts = l.b.and(counts, l.b.not(skips));
         let tap_outer = l.b.take_block();
         let tap = tap(&l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
         self.source.load(l, level, &tap, self.loaded)?;
@@ -92,8 +84,7 @@ impl<'s> Filter<'s> {
         let b = &l.b;
         let next = b.add_const(number, 1);
         b.set(step, next);
-        let ends_slice = b.is_zero(b.and_const(next, 7));
-        b.if_(ends_slice, |b| {
+        b.if_(b.is_zero(b.and_const(next, 7)), |b| {
             for (sum, arithmetic) in self.sums.iter().zip(self.arithmetics) {
                 sum.end_slice(b, arithmetic);
             }
@@ -116,8 +107,7 @@ impl<'s> Filter<'s> {
             },
             |b| {
                 for ((sum, arithmetic), var) in parts() {
-                    let bits = b.get(var);
-                    sum.look(b, arithmetic, bits, weight);
+                    sum.look(b, arithmetic, b.get(var), weight);
                 }
             },
         );
@@ -126,8 +116,7 @@ impl<'s> Filter<'s> {
     /// Stores the channels.
     pub(super) fn finish(&self, b: &Builder<'_>, into: [Var; 4]) {
         for ((result, sum), arithmetic) in into.into_iter().zip(&self.sums).zip(self.arithmetics) {
-            let bits = sum.result(b, arithmetic);
-            b.set(result, bits);
+            b.set(result, sum.result(b, arithmetic));
         }
     }
 }
@@ -149,8 +138,7 @@ pub(super) fn add(b: &Builder<'_>, sum: &Channel, arithmetic: Arithmetic, bits: 
     b.if_else(
         arithmetic.fractions,
         |b| {
-            let number = as_fraction(b, arithmetic, bits);
-            sum.add_product(b, number, weight);
+            sum.add_product(b, as_fraction(b, arithmetic, bits), weight);
         },
         |b| sum.add_float(b, arithmetic, bits, weight),
     );
@@ -213,8 +201,7 @@ impl Corner {
             let is_out = b.or(is_low, is_high);
             exists = b.and(exists, is_out);
             let upper = b.bool_to(Type::I32, b.not(is_low));
-            let bit = b.shl(upper, place);
-            missing = b.or(missing, bit);
+            missing = b.or(missing, b.shl(upper, place));
         }
         Corner { missing, exists }
     }
@@ -234,8 +221,7 @@ impl Corner {
             weight = b.select(is_this, value, weight);
         }
         weight = b.select(self.exists, weight, zero);
-        let twice = b.add_const(b.shl(weight, 1), 3);
-        let third = b.div_unsigned_const(twice, 6);
+        let third = b.div_unsigned_const(b.add_const(b.shl(weight, 1), 3), 6);
         let rest = b.sub(weight, b.shl(third, 1));
         let mut number = 0;
         weights.map(|value| {
@@ -251,8 +237,7 @@ impl Corner {
 /// The weight of the texel of a step.
 fn chosen(b: &Builder<'_>, step: Value, weights: &[[Value; 4]; 2]) -> Value {
     let tap = b.and_const(step, 3);
-    let slice = b.shl(b.shr(step, 3), 2);
-    let place = b.or(slice, tap);
+    let place = b.or(b.shl(b.shr(step, 3), 2), tap);
     let mut weight = b.i32(0);
     for (number, value) in (0..).zip(weights.iter().flatten()) {
         let is_place = b.compare_const(Compare::Equal, place, number);

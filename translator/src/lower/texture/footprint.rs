@@ -5,7 +5,7 @@
 
 use super::clamp_float;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::ir::{Access, Builder, MemoryOrder, Space, Type, Unary, Value};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Unary, Value};
 use crate::lower::lowering::{Lowering, Result};
 use ptx2spv_interface::push_constant;
 
@@ -30,8 +30,7 @@ pub(super) fn difference(b: &Builder<'_>, to: Value, from: Value) -> Value {
     let [one, other] = [to, from].map(|value| size(b, value));
     let greater = larger(b, one, other);
     let is_huge = b.fle(b.f32(HUGE), greater);
-    let from = b.unary(Unary::FNeg, from);
-    let difference = sum(b, to, from, 24);
+    let difference = sum(b, to, b.unary(Unary::FNeg, from), 24);
     step(b, b.select(is_huge, b.f32(MOST), difference))
 }
 
@@ -46,14 +45,12 @@ pub(super) fn coordinate(b: &Builder<'_>, value: Value) -> Value {
 
 /// A number truncated to ten significant bits.
 fn truncated(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.and_const(b.bits(value), !CUT & 0xffff_ffff);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.and_const(b.bits(value), !CUT & 0xffff_ffff), Type::F32)
 }
 
 /// A number's power of two.
 fn power(b: &Builder<'_>, value: Value) -> Value {
-    let bits = b.and_const(b.bits(value), EXPONENT);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.and_const(b.bits(value), EXPONENT), Type::F32)
 }
 
 /// A float without its sign.
@@ -62,13 +59,11 @@ pub(super) fn size(b: &Builder<'_>, value: Value) -> Value {
 }
 
 fn larger(b: &Builder<'_>, first: Value, second: Value) -> Value {
-    let is_less = b.flt(first, second);
-    b.select(is_less, second, first)
+    b.maximum(Compare::FLess, first, second)
 }
 
 fn smaller(b: &Builder<'_>, first: Value, second: Value) -> Value {
-    let is_less = b.flt(first, second);
-    b.select(is_less, first, second)
+    b.minimum(Compare::FLess, first, second)
 }
 
 /// A sum of numbers of ten significant bits.
@@ -80,8 +75,7 @@ pub(super) fn plus(b: &Builder<'_>, first: Value, second: Value) -> Value {
 fn sum(b: &Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
     let [one, other] = [first, second].map(|value| size(b, value));
     let greater = larger(b, one, other);
-    let greater = larger(b, greater, b.f32(LEAST / 1024.0));
-    let power = power(b, greater);
+    let power = power(b, larger(b, greater, b.f32(LEAST / 1024.0)));
     let exponent = b.bits(power);
     // The power's reciprocal has the negated exponent.
     let reciprocal = b.bitcast(b.sub(b.i32(0x7f00_0000), exponent), Type::F32);
@@ -95,11 +89,9 @@ fn sum(b: &Builder<'_>, first: Value, second: Value, bits: u32) -> Value {
     let is_negative = b.slt(sum, zero);
     let size = b.select(is_negative, negated, sum);
     // Numbers that a float would round lose their lowest bits before.
-    let fits = b.is_zero(b.shr(size, 24));
-    let size = b.select(fits, size, b.and_const(size, 0xffff_fffc));
+    let size = b.select(b.is_zero(b.shr(size, 24)), size, b.and_const(size, 0xffff_fffc));
     let size = b.unary(Unary::UnsignedToFloat(Type::F32), size);
-    let unit = b.fmul(power, unit);
-    let size = truncated(b, b.fmul(size, unit));
+    let size = truncated(b, b.fmul(size, b.fmul(power, unit)));
     b.select(is_negative, b.unary(Unary::FNeg, size), size)
 }
 
@@ -124,16 +116,14 @@ pub(super) fn stretched(b: &Builder<'_>, step: Value, extent: Value) -> Value {
     for place in 0..6 {
         let lost = b.and_const(b.shl(ours, place), 63);
         let bit = b.and_const(b.shr(theirs, place), 1);
-        let lost = b.mul(lost, bit);
-        product = b.sub(product, lost);
+        product = b.sub(product, b.mul(lost, bit));
     }
     let number = b.unary(Unary::UnsignedToFloat(Type::F32), b.shr(b.add_const(product, 448), 9));
     let powers = [step, extent].map(|value| power(b, value));
     let scale = b.fmul(b.fmul(powers[0], b.f32(1.0 / 512.0)), powers[1]);
     let value = truncated(b, b.fmul(number, scale));
     let sign = b.and_const(b.bits(step), 0x8000_0000);
-    let bits = b.or(b.bits(value), sign);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(b.or(b.bits(value), sign), Type::F32)
 }
 
 /// Factors of the longest, the next and the shortest side of a step, with their powers of two.
@@ -151,9 +141,7 @@ fn length(b: &Builder<'_>, step: &[Value; 3], [first, second, third]: Factors) -
     let middle = larger(b, low, rest);
     let shortest = smaller(b, low, rest);
     let longest = if first.0 < 1.0 { times(b, longest, first) } else { longest };
-    let middle = times(b, middle, second);
-    let shortest = times(b, shortest, third);
-    let others = plus(b, middle, shortest);
+    let others = plus(b, times(b, middle, second), times(b, shortest, third));
     plus(b, longest, others)
 }
 
@@ -169,8 +157,7 @@ pub(super) fn footprint(b: &Builder<'_>, across: [Value; 3], down: [Value; 3], i
         });
         length(b, &step, DIAGONALS)
     });
-    let diagonals = larger(b, diagonals[0], diagonals[1]);
-    let size = larger(b, sides, diagonals);
+    let size = larger(b, sides, larger(b, diagonals[0], diagonals[1]));
     is_apart.map_or(size, |is_apart| b.select(is_apart, sides, size))
 }
 
@@ -187,6 +174,5 @@ pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result
     let address = b.add(base, b.zero_extend(place));
     let access = Access { space: Space::Global, bytes: 1, order: MemoryOrder::Weak, read_only: true };
     let fraction = b.load_one(access, address);
-    let whole = b.shl(exponent, 8);
-    Ok(b.add(whole, fraction))
+    Ok(b.add(b.shl(exponent, 8), fraction))
 }

@@ -32,8 +32,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let texel = record.word(l, field::TEXEL);
     let channels = record.word(l, field::CHANNELS);
     let format = Format::of(l, texel, channels);
-    let one = l.b.i32(1);
-    let size = format.bytes(l, one);
+    let size = format.bytes(l, l.b.i32(1));
     let place = SurfaceAccess::of(l, i, 0, size, |l, first| {
         let first = within_rows(l, first);
         format.bytes(l, first)
@@ -57,8 +56,7 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
     let is_half = b.compare_const(Compare::Equal, texel, Texel::F16.code().into());
     b.if_(is_half, |b| {
         for var in channels {
-            let half = half(b, b.get(*var));
-            b.set(*var, half);
+            b.set(*var, half(b, b.get(*var)));
         }
     });
     store_fractions(l, texel, channels);
@@ -75,14 +73,10 @@ fn convert(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
         let lowest = b.not(half);
         for var in channels {
             let value = b.get(*var);
-            let is_low = b.slt(value, lowest);
-            let signed = b.select(is_low, lowest, value);
-            let is_high = b.slt(half, signed);
-            let signed = b.select(is_high, half, signed);
-            let is_above = b.ult(mask, value);
-            let unsigned = b.select(is_above, mask, value);
-            let value = b.and(b.select(is_signed, signed, unsigned), mask);
-            b.set(*var, value);
+            let signed = b.maximum(Compare::LessSigned, value, lowest);
+            let signed = b.minimum(Compare::LessSigned, half, signed);
+            let unsigned = b.minimum(Compare::LessUnsigned, mask, value);
+            b.set(*var, b.and(b.select(is_signed, signed, unsigned), mask));
         }
     });
 }
@@ -93,8 +87,7 @@ fn half(b: &Builder<'_>, bits: Value) -> Value {
     let number = soft::narrow(b, HALF, Rounding::TowardZero, Overflow::Rounded, float);
     let fraction = b.and_const(b.shr(bits, 13), 0x3ff);
     let one = b.i32(1);
-    let is_none = b.is_zero(fraction);
-    let fraction = b.select(is_none, one, fraction);
+    let fraction = b.select(b.is_zero(fraction), one, fraction);
     let sign = b.and_const(b.shr(bits, 16), 0x8000);
     let nan = b.or(b.or_const(sign, 0x7c00), fraction);
     let is_number = b.feq(float, float);
@@ -115,8 +108,7 @@ fn store_fractions(l: &mut Lowering<'_, '_>, texel: Value, channels: &[Var]) {
         let mask = b.select(is_byte, byte, short);
         for var in channels {
             let bits = b.get(*var);
-            let number = format.number(b, bits);
-            b.set(*var, b.and(number, mask));
+            b.set(*var, b.and(format.number(b, bits), mask));
         }
     });
 }
@@ -127,10 +119,7 @@ fn words(l: &mut Lowering<'_, '_>, format: Format, channels: &[Value]) -> Vec<Va
         return Vec::new();
     };
     let b = &l.b;
-    let pair = |low: Value, high: Value, by: u32| {
-        let high = b.shl(high, by);
-        b.or(low, high)
-    };
+    let pair = |low: Value, high: Value, by: u32| b.or(low, b.shl(high, by));
     let (bytes, more) = (pair(red, green, 8), pair(blue, alpha, 8));
     let bytes = pair(bytes, more, 16);
     let (shorts, more) = (pair(red, green, 16), pair(blue, alpha, 16));

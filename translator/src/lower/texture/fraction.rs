@@ -37,14 +37,10 @@ impl Fractions {
     pub(super) fn number(&self, b: &Builder<'_>, bits: Value) -> Value {
         let value = clamp_fraction(b, b.bitcast(bits, Type::F32), self.least);
         let is_negative = b.flt(value, b.f32(0.0));
-        let size = b.bitcast(b.magnitude(value), Type::F32);
-        let scaled = b.fmul(size, self.scale);
+        let scaled = b.fmul(b.bitcast(b.magnitude(value), Type::F32), self.scale);
         let fixed = b.unary(Unary::FloatToSigned(Type::I32), scaled);
-        let low = b.mul(fixed, self.most);
-        let high = b.mul_high_unsigned(fixed, self.most);
-        let product = b.join(low, high);
-        let sum = b.add(product, self.half);
-        let number = b.truncate(b.shr_by(sum, self.places));
+        let product = b.join(b.mul(fixed, self.most), b.mul_high_unsigned(fixed, self.most));
+        let number = b.truncate(b.shr_by(b.add(product, self.half), self.places));
         b.select(is_negative, b.neg(number), number)
     }
 

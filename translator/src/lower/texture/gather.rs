@@ -39,8 +39,7 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     let source = Source::of(l, i, OFFSET_BITS)?;
     let outer = l.b.take_block();
     let level = source.image.level;
-    let always = l.b.bool(true);
-    let (plane, _) = source.positions(l, &level, always);
+    let (plane, _) = source.positions(l, &level, l.b.bool(true));
     let [x, y] = *plane.as_slice() else {
         return Err(Diagnostic::internal("four texels of a texture of other than two dimensions", i.span));
     };
@@ -80,8 +79,7 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
         let b = &l.b;
         let bits = b.get(var);
         let number = alone(b, arithmetic, bits);
-        let float = plain_float(b, arithmetic, bits);
-        b.set(var, b.select(is_float, float, number));
+        b.set(var, b.select(is_float, plain_float(b, arithmetic, bits), number));
         if let Some((corner, value)) = corner {
             let tap = u64::from(place.0) | u64::from(place.1) << 1;
             let is_missing = b.and(b.compare_const(Compare::Equal, corner.missing, tap), corner.exists);
@@ -100,8 +98,7 @@ fn plain_float(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
     let infinity = b.i32(0x7f80_0000);
     let exponent = b.and(bits, infinity);
     let sign = b.and_const(bits, 0x8000_0000);
-    let is_small = b.is_zero(exponent);
-    let number = b.select(is_small, sign, bits);
+    let number = b.select(b.is_zero(exponent), sign, bits);
     let is_nan = b.ult(infinity, b.and_const(bits, 0x7fff_ffff));
     b.select(is_nan, nan, number)
 }
@@ -113,9 +110,7 @@ fn alone(b: &Builder<'_>, arithmetic: Arithmetic, bits: Value) -> Value {
         is_signed_byte,
         |b| {
             let sum = Channel::new(b);
-            let number = as_fraction(b, arithmetic, bits);
-            let whole = b.i32(256);
-            sum.add_product(b, number, whole);
+            sum.add_product(b, as_fraction(b, arithmetic, bits), b.i32(256));
             sum.end_slice(b, arithmetic);
             sum.result(b, arithmetic)
         },
@@ -156,9 +151,7 @@ fn of_corner(
             for (bits, weight) in &parts {
                 let low = b.mul(*bits, *weight);
                 let [unsigned, signed] = [b.mul_high_unsigned(*bits, *weight), b.mul_high_signed(*bits, *weight)];
-                let high = b.select(is_unsigned, unsigned, signed);
-                let product = b.join(low, high);
-                sum = b.add(sum, product);
+                sum = b.add(sum, b.join(low, b.select(is_unsigned, unsigned, signed)));
             }
             b.truncate(b.sar(sum, 8))
         },

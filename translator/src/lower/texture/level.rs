@@ -2,7 +2,7 @@
 
 use super::record::{Levels, Record};
 use super::{clamp_float, footprint};
-use crate::ir::{Type, Unary, Value};
+use crate::ir::{Compare, Type, Unary, Value};
 use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::field;
 
@@ -33,8 +33,7 @@ pub(super) fn of_float(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
 fn fixed(l: &mut Lowering<'_, '_>, bits: Value, [least, most]: [f32; 2]) -> Value {
     let b = &l.b;
     let [least, most, scale] = [least, most, 256.0].map(|number| b.f32(number));
-    let value = footprint::coordinate(b, b.bitcast(bits, Type::F32));
-    let value = clamp_float(b, value, [least, most]);
+    let value = clamp_float(b, footprint::coordinate(b, b.bitcast(bits, Type::F32)), [least, most]);
     b.unary(Unary::FloatToSigned(Type::I32), b.fmul(value, scale))
 }
 
@@ -46,16 +45,9 @@ pub(super) fn chosen(l: &mut Lowering<'_, '_>, sampler: Record, levels: &Levels,
     let count = levels.at_least_one(l);
     let b = &l.b;
     let level = b.add(level, bias);
-    let is_high = b.slt(most, level);
-    let level = b.select(is_high, most, level);
-    let is_low = b.slt(level, least);
-    let level = b.select(is_low, least, level);
-    let end = b.shl(b.sub_const(count, 1), 8);
-    let is_after = b.slt(end, level);
-    let level = b.select(is_after, end, level);
-    let interpolates = b.is_nonzero(mip_filter);
-    let has_levels = b.is_nonzero(levels.count);
-    let filtered = b.and(interpolates, has_levels);
+    let level = b.maximum(Compare::LessSigned, b.minimum(Compare::LessSigned, most, level), least);
+    let level = b.minimum(Compare::LessSigned, b.shl(b.sub_const(count, 1), 8), level);
+    let filtered = b.and(b.is_nonzero(mip_filter), b.is_nonzero(levels.count));
     let level = b.select(filtered, level, b.add_const(level, 128));
     let lower = b.shr(level, 8);
     let upper_weight = b.select(filtered, b.and_const(level, 255), b.i32(0));

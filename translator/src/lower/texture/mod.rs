@@ -102,19 +102,12 @@ impl Point {
 
 /// `value`, clamped to `0..=last` as a signed number.
 fn clamp(l: &mut Lowering<'_, '_>, value: Value, last: Value) -> Value {
-    let zero = l.b.i32(0);
-    let is_below = l.b.slt(value, zero);
-    let value = l.b.select(is_below, zero, value);
-    let is_above = l.b.slt(last, value);
-    l.b.select(is_above, last, value)
+    l.b.minimum(Compare::LessSigned, last, l.b.maximum(Compare::LessSigned, value, l.b.i32(0)))
 }
 
 /// A float within bounds; NaN stays what it is.
 fn clamp_float(b: &Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Value {
-    let is_low = b.flt(value, least);
-    let value = b.select(is_low, least, value);
-    let is_high = b.flt(most, value);
-    b.select(is_high, most, value)
+    b.minimum(Compare::FLess, most, b.maximum(Compare::FLess, value, least))
 }
 
 /// A float as a fraction of those from `least` to 1; NaN is 0.

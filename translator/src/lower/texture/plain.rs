@@ -42,10 +42,8 @@ impl Plain {
         let mut extents = image.level.extents(self.geometry, image.layers).into_iter();
         let coordinates = self.point.coordinates.iter().zip(&mut extents);
         let coordinates = coordinates.map(|(bits, extent)| texel(l, *bits, extent)).collect::<Vec<_>>();
-        let layer = self.point.layer.zip(extents.next()).map(|(layer, layers)| {
-            let last = l.b.sub_const(layers, 1);
-            least(l, layer, last)
-        });
+        let layer =
+            self.point.layer.zip(extents.next()).map(|(layer, layers)| least(l, layer, l.b.sub_const(layers, 1)));
         let Some(x) = coordinates.first().copied() else { return Ok(()) };
         let bytes = l.b.shl(l.b.mul(x, image.channels), 2);
         let address = image.level.address(l, self.geometry, bytes, &Point { coordinates, layer });
@@ -67,7 +65,5 @@ fn texel(l: &mut Lowering<'_, '_>, bits: Value, extent: Value) -> Value {
     let [zero, most] = [0.0, 1_048_576.0].map(|number| b.f32(number));
     let is_number = b.feq(coordinate, coordinate);
     let coordinate = clamp_float(b, b.select(is_number, coordinate, zero), [zero, most]);
-    let number = b.unary(Unary::FloatToSigned(Type::I32), coordinate);
-    let last = b.sub_const(extent, 1);
-    least(l, number, last)
+    least(l, b.unary(Unary::FloatToSigned(Type::I32), coordinate), b.sub_const(extent, 1))
 }

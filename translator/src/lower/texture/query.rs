@@ -57,8 +57,7 @@ fn texture_extent(l: &mut Lowering<'_, '_>, i: &Instruction, record: Record, ext
         let number = l.int(i, 2, ScalarType::S32)?;
         let count = levels.at_least_one(l);
         let is_level = l.b.ult(number, count);
-        let number = l.b.select(is_level, number, l.b.i32(0));
-        image.level = levels.level(l, image.level, number);
+        image.level = levels.level(l, image.level, l.b.select(is_level, number, l.b.i32(0)));
         exists = Some(is_level);
     }
     let value = extent_of(l, extent, &image, kind, &[Layered2d, LayeredCube], &[Linear]);
@@ -139,8 +138,7 @@ fn layers_if(l: &mut Lowering<'_, '_>, kind: Value, layers: Value, of: &[Kind], 
     let mut count = layers;
     if cubes {
         let is_cubes = is_among(l, kind, kinds(&[LayeredCube]));
-        let number = l.b.div_unsigned_const(layers, 6);
-        count = l.b.select(is_cubes, number, layers);
+        count = l.b.select(is_cubes, l.b.div_unsigned_const(layers, 6), layers);
     }
     let has = is_among(l, kind, kinds(of));
     l.b.select(has, count, l.b.i32(0))
@@ -166,6 +164,5 @@ fn address_mode(l: &mut Lowering<'_, '_>, record: Record, dimension: u32) -> Val
 pub fn is_type_of(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let handle = l.int(i, 1, ScalarType::B64)?;
     let tag = l.b.and_const(handle, i.required(handle_tag(i.ty(0)?))?);
-    let is_type = l.b.is_nonzero(tag);
-    l.set(i, 0, ScalarType::Pred, is_type)
+    l.set(i, 0, ScalarType::Pred, l.b.is_nonzero(tag))
 }

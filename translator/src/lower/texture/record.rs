@@ -142,8 +142,7 @@ impl Level {
             let offset = wide_product(l, z, low);
             address = l.b.add(address, offset);
             let upper = l.b.mul(z, high);
-            let offset = l.b.join(l.b.i32(0), upper);
-            address = l.b.add(address, offset);
+            address = l.b.add(address, l.b.join(l.b.i32(0), upper));
         }
         address
     }

@@ -65,9 +65,7 @@ fn nearest(l: &mut Lowering<'_, '_>, source: &Source, number: Value, into: [Var;
     let tap = tap(&l.b, [(x, unfiltered), (y, unfiltered)], depth.map(|z| (z, unfiltered)));
     source.load(l, &level, &tap, into)?;
     for var in into {
-        let bits = l.b.get(var);
-        let bits = at_least_minus_one(&l.b, source.arithmetic.signed, bits);
-        l.b.set(var, bits);
+        l.b.set(var, at_least_minus_one(&l.b, source.arithmetic.signed, l.b.get(var)));
     }
     Ok(())
 }

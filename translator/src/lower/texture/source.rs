@@ -66,8 +66,7 @@ impl Source {
         if *sampler != Operand::Sink {
             sampler_flags = state.word(l, field::FLAGS);
             let forced = is_set(l, sampler_flags, flag::FORCE_UNNORMALIZED);
-            let free = l.b.not(forced);
-            normalized = l.b.and(normalized, free);
+            normalized = l.b.and(normalized, l.b.not(forced));
         }
         let [x_mode, y_mode, z_mode, filter] = state.words(l, field::ADDRESS_MODE);
         let is_linear_filter = l.b.is_nonzero(filter);
@@ -92,10 +91,7 @@ impl Source {
         if geometry.cube {
             layers = l.b.div_unsigned_const(layers, 6);
         }
-        let layer = layer.map(|layer| {
-            let last = l.b.sub_const(layers, 1);
-            least(l, layer, last)
-        });
+        let layer = layer.map(|layer| least(l, layer, l.b.sub_const(layers, 1)));
         Ok(Source {
             texture: record,
             sampler: state,
@@ -149,12 +145,10 @@ impl Source {
         let Some(face) = face else { return self.layer.or(depth) };
         let mut slice = face;
         if let Some(layer) = self.layer {
-            let first = l.b.mul_const(layer, 6);
-            slice = l.b.add(first, face);
+            slice = l.b.add(l.b.mul_const(layer, 6), face);
         }
         // Textures that aren't cubes have fewer.
-        let last = l.b.sub_const(self.image.layers, 1);
-        Some(least(l, slice, last))
+        Some(least(l, slice, l.b.sub_const(self.image.layers, 1)))
     }
 }
 
@@ -171,8 +165,7 @@ fn offsets(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, bits: 
         all.push(l.sign_extend_narrow(offset, bits));
         if geometry.is_row() {
             // The unit finds the second coordinate's offset in the next bits, which nothing masks.
-            let next = l.b.shr(offset, bits);
-            all.push(l.sign_extend_narrow(next, bits));
+            all.push(l.sign_extend_narrow(l.b.shr(offset, bits), bits));
         }
     }
     Ok(all)
@@ -188,8 +181,7 @@ fn arithmetic(l: &mut Lowering<'_, '_>, texel: Value) -> Arithmetic {
     let srgb = l.b.compare_const(Compare::Equal, texel, Texel::Srgb8.code().into());
     let of = |single: u32, short: u32, byte: u32| {
         let [single, short, byte] = [single, short, byte].map(|number| l.b.i32(number));
-        let narrow = l.b.select(srgb, byte, short);
-        l.b.select(half, narrow, single)
+        l.b.select(half, l.b.select(srgb, byte, short), single)
     };
     // Halves have 13 bits less than singles; sRGB intensities have 8 bits and no guard bits.
     let lost = of(0, 13, 20);

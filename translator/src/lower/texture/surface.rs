@@ -65,16 +65,13 @@ impl SurfaceAccess {
         let others = extents.into_iter().skip(1);
         let mut fails = l.b.not(is_aligned);
         if bounds == Bounds::Clamp {
-            let last = l.b.and(last, l.b.not(below));
-            bytes = clamp(l, bytes, last);
+            bytes = clamp(l, bytes, l.b.and(last, l.b.not(below)));
             let mut others = others;
             for (coordinate, extent) in point.coordinates.iter_mut().skip(1).zip(&mut others) {
-                let last = l.b.sub_const(extent, 1);
-                *coordinate = clamp(l, *coordinate, last);
+                *coordinate = clamp(l, *coordinate, l.b.sub_const(extent, 1));
             }
             if let (Some(layer), Some(extent)) = (&mut point.layer, others.next()) {
-                let last = l.b.sub_const(extent, 1);
-                *layer = least(l, *layer, last);
+                *layer = least(l, *layer, l.b.sub_const(extent, 1));
             }
         } else {
             let is_inside = l.b.ule(bytes, last);
@@ -84,8 +81,7 @@ impl SurfaceAccess {
                 is_there = l.b.and(is_there, is_inside);
             }
             if bounds == Bounds::Trap {
-                let is_outside = l.b.not(is_there);
-                fails = l.b.or(fails, is_outside);
+                fails = l.b.or(fails, l.b.not(is_there));
             }
         }
         l.b.if_(fails, |b| b.report(Fault::SurfaceAccess));
@@ -133,8 +129,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         return Err(Diagnostic::internal("a load without destinations", i.span));
     };
     let (access, size) = access(i, ty, destinations.len())?;
-    let size = l.b.i32(size);
-    let place = SurfaceAccess::of(l, i, 1, size, |_, bytes| bytes)?;
+    let place = SurfaceAccess::of(l, i, 1, l.b.i32(size), |_, bytes| bytes)?;
     let vars: Vec<_> = destinations.iter().map(|_| l.b.var(carrier(ty))).collect();
     let zero = l.b.constant(carrier(ty), 0);
     vars.iter().for_each(|var| l.b.set(*var, zero));
@@ -143,10 +138,7 @@ pub fn load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         vars.iter().zip(values).for_each(|(var, value)| l.b.set(*var, value));
         Ok(())
     })?;
-    destinations.iter().zip(vars).try_for_each(|(destination, var)| {
-        let value = l.b.get(var);
-        l.assign(destination, ty, value)
-    })
+    destinations.iter().zip(vars).try_for_each(|(destination, var)| l.assign(destination, ty, l.b.get(var)))
 }
 
 /// `sust.b`
@@ -157,8 +149,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let (access, size) = access(i, ty, sources.len())?;
     let values = sources.iter().map(|source| l.source(source, ty)).collect::<Result<Vec<_>>>()?;
-    let size = l.b.i32(size);
-    let place = SurfaceAccess::of(l, i, 0, size, |_, bytes| bytes)?;
+    let place = SurfaceAccess::of(l, i, 0, l.b.i32(size), |_, bytes| bytes)?;
     place.then(l, |l, address| {
         l.b.store(access, address, values);
         Ok(())
@@ -171,8 +162,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let by_elements = i.modifiers.has(Word::P);
     let bytes = ty.bytes();
     let operand = l.int(i, 1, ty)?;
-    let size = l.b.i32(bytes);
-    let place = SurfaceAccess::of(l, i, 0, size, |l, first| {
+    let place = SurfaceAccess::of(l, i, 0, l.b.i32(bytes), |l, first| {
         if !by_elements {
             return first;
         }

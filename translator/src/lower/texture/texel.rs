@@ -73,9 +73,7 @@ impl Format {
         let signed = formats(|texel| matches!(texel, Texel::Snorm8 | Texel::Snorm16));
         let is_signed = is_among(l, self.texel, signed);
         for var in into {
-            let bits = l.b.get(var);
-            let bits = at_least_minus_one(&l.b, is_signed, bits);
-            l.b.set(var, bits);
+            l.b.set(var, at_least_minus_one(&l.b, is_signed, l.b.get(var)));
         }
         Ok(())
     }
@@ -110,10 +108,7 @@ impl Format {
     /// Splits words into channels.
     fn split(&self, l: &mut Lowering<'_, '_>, [first, second]: [Value; 2]) -> [Value; 4] {
         let is_byte = l.b.is_zero(self.channel);
-        let part = |word: Value, at: u32, bits: u32| {
-            let word = l.b.shr(word, at);
-            l.b.and_const(word, (1 << bits) - 1)
-        };
+        let part = |word: Value, at: u32, bits: u32| l.b.and_const(l.b.shr(word, at), (1 << bits) - 1);
         let bytes = [0, 8, 16, 24].map(|at| part(first, at, 8));
         let shorts = [part(first, 0, 16), part(first, 16, 16), part(second, 0, 16), part(second, 16, 16)];
         let mut channels = shorts;
@@ -144,16 +139,14 @@ impl Format {
                     for var in channels {
                         let bits = b.get(var);
                         // Texture units keep NaNs, which a device's conversion may not.
-                        let float = soft::widen_bits(b, HALF, bits);
-                        b.set(var, b.bits(float));
+                        b.set(var, b.bits(soft::widen_bits(b, HALF, bits)));
                     }
                 },
                 |b| {
                     b.if_(is_signed, |b| extend(b, channel, channels));
                     let is_srgb = b.compare_const(Compare::Equal, texel, Texel::Srgb8.code().into());
                     let [red, green, blue, alpha] = channels;
-                    let encodes_all = self.encodes_all(b);
-                    let is_srgb_all = b.and(is_srgb, encodes_all);
+                    let is_srgb_all = b.and(is_srgb, self.encodes_all(b));
                     b.if_(is_normalised, |b| {
                         for (is_encoded, channels) in [(is_srgb, &[red][..]), (is_srgb_all, &[green, blue])] {
                             b.if_else(
@@ -235,8 +228,7 @@ fn normalise(b: &Builder<'_>, channel: Value, is_signed: Value, channels: &[Var]
     let unsigned = largest(255.0, 65535.0);
     let largest = b.select(is_signed, signed, unsigned);
     for var in channels {
-        let number = b.unary(crate::ir::Unary::SignedToFloat(Type::F32), b.get(*var));
-        let fraction = b.fdiv(number, largest);
+        let fraction = b.fdiv(b.unary(crate::ir::Unary::SignedToFloat(Type::F32), b.get(*var)), largest);
         b.set(*var, b.bits(fraction));
     }
 }

@@ -17,16 +17,14 @@ pub fn try_cancel(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let barrier = shared_address(l, i, 1)?;
     let access = Access { space: Space::Shared, bytes: 4, order: MemoryOrder::Weak, read_only: false };
     l.b.store(access, address, vec![l.b.i32(0); 4]);
-    let size = l.b.i32(16);
-    mbarrier::complete(l, barrier, size);
+    mbarrier::complete(l, barrier, l.b.i32(16));
     Ok(())
 }
 
 /// `clusterlaunchcontrol.query_cancel.is_canceled`
 pub fn is_canceled(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [low, _] = l.source128(l.operand(i, 1))?;
-    let is_canceled = l.b.is_nonzero(l.b.truncate(low));
-    l.set(i, 0, ScalarType::Pred, is_canceled)
+    l.set(i, 0, ScalarType::Pred, l.b.is_nonzero(l.b.truncate(low)))
 }
 
 /// `clusterlaunchcontrol.query_cancel.get_first_ctaid`

@@ -90,8 +90,7 @@ impl Descriptor {
         }
         let low = self.load_at(b, address, 2);
         let second = b.add(address, b.get(self.next));
-        let high = self.load_at(b, second, 2);
-        b.or(low, b.shl(high, 16))
+        b.or(low, b.shl(self.load_at(b, second, 2), 16))
     }
 
     fn rows_less_one(&self, b: &Builder<'_>) -> Value {

@@ -29,8 +29,7 @@ pub fn pmevent(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
             let low = b.add_const(base, counters.offset + 8 * u64::from(event));
             let one = b.i32(1);
             let before = fetch_add(b, low, one);
-            let overflows = b.is_zero(b.add_const(before, 1));
-            b.if_(overflows, |b| {
+            b.if_(b.is_zero(b.add_const(before, 1)), |b| {
                 fetch_add(b, b.add_const(low, 4), one);
             });
         }

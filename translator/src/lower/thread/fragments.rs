@@ -127,8 +127,7 @@ impl Places {
     fn parts(&self, l: &mut Lowering<'_, '_>, register: Neighbours) -> Vec<Part> {
         let Neighbours { line, start } = register;
         let part = |far: u32, near: u32, position| {
-            let far = l.b.binary_const(Binary::Mul, self.stride, far.into());
-            let address = l.b.add(self.first, far);
+            let address = l.b.add(self.first, l.b.binary_const(Binary::Mul, self.stride, far.into()));
             Part { address: l.b.add_const(address, (near * self.bits / 8).into()), position }
         };
         if self.is_along {

@@ -71,8 +71,7 @@ pub fn transpose(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let pair = l.b.shr(own.row, 1);
     let shift = l.b.and_const(l.b.shl(own.row, 4), 16);
     let [low, high] = [0, 1].map(|next| {
-        let first = l.b.shl(l.b.add_const(own.column, next), 2);
-        let lane = l.b.add(first, pair);
+        let lane = l.b.add(l.b.shl(l.b.add_const(own.column, next), 2), pair);
         let both = from_lane(l, elements, lane);
         l.b.and_const(l.b.shr_by(both, shift), 0xffff)
     });
@@ -106,16 +105,12 @@ fn straight(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> 
 
 /// The same for a matrix that memory holds transposed.
 fn transposed(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> [Value; 2] {
-    [0, 1].map(|next| {
-        let row = l.b.add_const(own.column, next);
-        element(l, rows, matrix, row, own.row)
-    })
+    [0, 1].map(|next| element(l, rows, matrix, l.b.add_const(own.column, next), own.row))
 }
 
 /// The address of an element.
 fn element(l: &mut Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, column: Value) -> Value {
-    let lane = l.b.add_const(row, 8 * matrix);
-    let row = from_lane(l, rows, lane);
+    let row = from_lane(l, rows, l.b.add_const(row, 8 * matrix));
     let offset = l.b.shl(column, 1);
     let offset = if l.b.type_of(row) == Type::I64 { l.b.zero_extend(offset) } else { offset };
     l.b.add(row, offset)

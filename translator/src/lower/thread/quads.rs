@@ -52,8 +52,7 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
 
 /// A line of a factor, as f32.
 fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value, has_lines: bool) -> [Value; 4] {
-    let far = l.b.shl(l.b.shr(line, 2), 4);
-    let base = l.b.or(first, far);
+    let base = l.b.or(first, l.b.shl(l.b.shr(line, 2), 4));
     let near = l.b.and_const(line, 3);
     let shift = l.b.shl(l.b.and_const(line, 1), 4);
     let is_second = l.b.is_nonzero(l.b.and_const(line, 2));
@@ -65,11 +64,9 @@ fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value,
         } else {
             let lane = l.b.add_const(base, place.into());
             let [low, high] = [0, 1].map(|word: usize| from_lane(l, words[word], lane));
-            let word = l.b.select(is_second, high, low);
-            l.b.shr_by(word, shift)
+            l.b.shr_by(l.b.select(is_second, high, low), shift)
         };
-        let half = l.b.and_const(half, 0xffff);
-        soft::widen(&l.b, HALF, half)
+        soft::widen(&l.b, HALF, l.b.and_const(half, 0xffff))
     })
 }
 
@@ -84,8 +81,7 @@ fn addends(
 ) -> Result<Vec<Value>> {
     let words = words(l, i, Matrix::C)?;
     let of = |l: &mut Lowering<'_, '_>, word, next: u32| {
-        let half = l.b.and_const(l.b.shr(word, 16 * next), 0xffff);
-        soft::widen(&l.b, HALF, half)
+        soft::widen(&l.b, HALF, l.b.and_const(l.b.shr(word, 16 * next), 0xffff))
     };
     match (product.ty(Matrix::D), product.ty(Matrix::C)) {
         (ScalarType::F16, _) => Ok(words.iter().flat_map(|&word| [0, 1].map(|next| of(l, word, next))).collect()),

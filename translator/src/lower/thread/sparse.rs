@@ -31,8 +31,7 @@ impl Indices {
         let lanes = u64::from(product.index_lanes());
         let mut words = Vec::new();
         for next in 0..lanes {
-            let lane = l.b.add_const(first, selector * lanes + next);
-            words.push(from_lane(l, metadata, lane));
+            words.push(from_lane(l, metadata, l.b.add_const(first, selector * lanes + next)));
         }
         Ok(Self { metadata: words, has_row: product.has_narrow_factors(), ty: product.ty(Matrix::A) })
     }
@@ -92,8 +91,7 @@ impl Indices {
                 for place in 0..2 {
                     let index = l.b.and_const(l.b.shr(indices, 2 * place), 3);
                     let byte = l.b.and_const(l.b.shr_by(four, l.b.shl(index, 3)), 0xff);
-                    let byte = l.b.shl(byte, 16 * next + 8 * place);
-                    word = l.b.or(word, byte);
+                    word = l.b.or(word, l.b.shl(byte, 16 * next + 8 * place));
                 }
             }
             kept.push(word);

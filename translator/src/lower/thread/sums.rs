@@ -129,8 +129,7 @@ impl Terms {
     pub fn first(self, l: &mut Lowering<'_, '_>, addend: Value) -> Value {
         match self {
             Self::Fused { addend: ScalarType::F16, .. } if !self.is_of_halves() => {
-                let wide = soft::widen(&l.b, HALF, addend);
-                l.b.bits(wide)
+                l.b.bits(soft::widen(&l.b, HALF, addend))
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => addend,
             Self::Minifloats { .. } | Self::Bytes { .. } => l.b.i32(0),
@@ -186,15 +185,13 @@ impl Terms {
             }
             Self::Bytes { are_signed, .. } => {
                 for (a, b) in words() {
-                    let dot = l.b.dot_of_bytes(a, b, are_signed);
-                    sum = l.b.add(sum, dot);
+                    sum = l.b.add(sum, l.b.dot_of_bytes(a, b, are_signed));
                 }
             }
             Self::Bits { are_common } => {
                 for (a, b) in words() {
                     let bits = if are_common { l.b.and(a, b) } else { l.b.xor(a, b) };
-                    let count = l.b.unary(Unary::BitCount, bits);
-                    sum = l.b.add(sum, count);
+                    sum = l.b.add(sum, l.b.unary(Unary::BitCount, bits));
                 }
             }
             Self::Doubles(rounding) => {
@@ -218,8 +215,7 @@ fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -
         return bytes;
     }
     // The sign of each byte through its upper half.
-    let above = l.b.mul_const(l.b.and_const(bytes, 0x0808_0808), 0x1e);
-    l.b.or(bytes, above)
+    l.b.or(bytes, l.b.mul_const(l.b.and_const(bytes, 0x0808_0808), 0x1e))
 }
 
 /// An addend and the products of pairs of words, added at once.
@@ -243,8 +239,7 @@ fn fused(
         for &term in terms {
             part = l.b.add(part, term);
         }
-        let part = l.b.unary(Unary::SignExtend, part);
-        total = l.b.add(total, part);
+        total = l.b.add(total, l.b.unary(Unary::SignExtend, part));
     }
     l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
 }

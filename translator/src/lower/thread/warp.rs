@@ -94,14 +94,12 @@ pub fn redux_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [key] = operation(l, i, 2, WarpOp::Reduce(reduction, key), [Type::I32])?;
     let result = turned_round(l, key);
     let is_nan = soft::is_nan(&l.b, SINGLE, result);
-    let result = l.b.select(is_nan, l.b.constant(Type::I32, SINGLE.nan), result);
-    l.set(i, 0, ScalarType::F32, result)
+    l.set(i, 0, ScalarType::F32, l.b.select(is_nan, l.b.constant(Type::I32, SINGLE.nan), result))
 }
 
 /// Reverses the order of words with the sign bit set; applied twice, gives the word itself.
 fn turned_round(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
-    let flipped = l.b.and_const(l.b.sar(bits, 31), SINGLE.sign() - 1);
-    l.b.xor(bits, flipped)
+    l.b.xor(bits, l.b.and_const(l.b.sar(bits, 31), SINGLE.sign() - 1))
 }
 
 /// `activemask`

@@ -65,8 +65,7 @@ pub fn replace(function: &mut Function, cfg: &mut Cfg) {
 fn reduce(b: &Builder<'_>, votes: &TripleBuffer, red: Red) {
     let vote = red.vote(b);
     let sum = votes.exchange(b, |b, word| {
-        let voted = b.is_nonzero(vote);
-        b.if_(voted, |b| add(b, word, vote));
+        b.if_(b.is_nonzero(vote), |b| add(b, word, vote));
     });
     red.finish(b, sum);
 }

@@ -137,9 +137,7 @@ fn mark_arrivals(function: &mut Function, cfg: &mut Cfg) {
         let b = Builder::new(function);
         let mut thread = b.builtin(Builtin::ThreadIndex);
         if b.function(|function| function.cluster).is_some() {
-            let rank = b.cluster_rank();
-            let above = b.shl(rank, MAX_BLOCK.ilog2());
-            thread = b.or(above, thread);
+            thread = b.or(b.shl(b.cluster_rank(), MAX_BLOCK.ilog2()), thread);
         }
         b.push(Stmt::Arrive(thread));
         block.body.append(&mut b.take_block());

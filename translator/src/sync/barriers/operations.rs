@@ -36,6 +36,5 @@ pub(super) fn add(b: &Builder<'_>, address: Value, operand: Value) {
 
 /// A word of the head of the workspace whose address is at an offset in the push constants.
 pub fn head(b: &Builder<'_>, address: u32, word: u64) -> Value {
-    let word = b.add_const(b.push_constant(Type::I64, address), word);
-    b.load_one(GLOBAL, word)
+    b.load_one(GLOBAL, b.add_const(b.push_constant(Type::I64, address), word))
 }

@@ -52,6 +52,5 @@ impl RoundsLeft {
 }
 
 fn count(b: &Builder<'_>, left: Var) {
-    let now = b.sub_const(b.get(left), 1);
-    b.set(left, now);
+    b.set(left, b.sub_const(b.get(left), 1));
 }

@@ -112,8 +112,7 @@ impl Block {
         let mut index = b.builtin(Builtin::ThreadIndex);
         let mut extents = [1; 3];
         if let Some(cluster) = b.function(|function| function.cluster) {
-            let rank = b.cluster_rank();
-            let before = b.mul(rank, threads);
+            let before = b.mul(b.cluster_rank(), threads);
             index = b.add(before, index);
             threads = b.mul_const(threads, cluster.blocks().into());
             extents = cluster.size;
@@ -132,8 +131,7 @@ impl Block {
             let offset = 4 * u32::from(dimension);
             let mut own = b.builtin(Builtin::WorkgroupId(dimension));
             if self.numbers == Numbers::Grid {
-                let first = b.push_constant(Type::I32, push_constant::GRID_BASE + offset);
-                own = b.add(first, own);
+                own = b.add(b.push_constant(Type::I32, push_constant::GRID_BASE + offset), own);
             }
             let own = b.zero_extend(own);
             number = Some(match number {
@@ -157,14 +155,11 @@ impl Block {
         // What follows is aligned.
         let up = b.add_const(shared_bytes, u64::from(workspace::ALIGN - 1));
         let long_shared = b.zero_extend(b.and_const(up, u64::from(!(workspace::ALIGN - 1))));
-        let size = b.add_const(b.add(all_words, long_shared), workspace::BLOCK_HEADER);
-        let before = b.mul(number, size);
+        let before = b.mul(number, b.add_const(b.add(all_words, long_shared), workspace::BLOCK_HEADER));
         let first = b.add_const(b.push_constant(Type::I64, self.address), workspace::BLOCKS);
         let status = b.add(first, before);
         let shared = b.add_const(status, workspace::BLOCK_HEADER);
-        let words = b.add(shared, long_shared);
-        let offset = b.shl(b.zero_extend(index), 2);
-        let own = b.add(words, offset);
+        let own = b.add(b.add(shared, long_shared), b.shl(b.zero_extend(index), 2));
         SavedState { status, shared, shared_bytes, own, index, threads, step }
     }
 
@@ -238,8 +233,7 @@ impl Block {
         let mut status = b.load_one(GLOBAL, place.status);
         if self.numbers == Numbers::Dispatch {
             let dispatch = head(b, self.address, workspace::DISPATCH);
-            let is_first = b.is_zero(dispatch);
-            status = b.select(is_first, dispatch, status);
+            status = b.select(b.is_zero(dispatch), dispatch, status);
         }
         let goes_on = b.compare_const(Compare::Equal, status, SUSPENDED.into());
         b.if_(goes_on, |b| {
@@ -273,12 +267,10 @@ impl Block {
     pub fn note(&self, b: &Builder<'_>, goes_on: Value, active: Value) {
         let place = self.place(b);
         let [suspended, ended] = [SUSPENDED, ENDED].map(|status| b.i32(status));
-        let before = b.load_one(GLOBAL, place.status);
-        let has_ended = b.compare_const(Compare::Equal, before, ENDED.into());
+        let has_ended = b.compare_const(Compare::Equal, b.load_one(GLOBAL, place.status), ENDED.into());
         b.store(GLOBAL, place.status, vec![b.select(goes_on, suspended, ended)]);
         b.if_(goes_on, |b| self.count(b, workspace::SUSPENDED));
-        let ends = b.not(b.or(goes_on, has_ended));
-        let progress = b.or(active, ends);
+        let progress = b.or(active, b.not(b.or(goes_on, has_ended)));
         b.if_(progress, |b| self.count(b, workspace::PROGRESS));
     }
 

@@ -44,17 +44,14 @@ impl TripleBuffer {
         if self.sharing == Sharing::Workgroup {
             return word;
         }
-        let rank = b.cluster_rank();
-        b.add(word, b.mul_const(rank, u64::from(4 * WORDS)))
+        b.add(word, b.mul_const(b.cluster_rank(), u64::from(4 * WORDS)))
     }
 
     /// Clears all words, before the first iteration.
     pub fn clear(&self, b: &Builder<'_>) {
         let zero = b.i32(0);
         for phase in 0..WORDS {
-            let phase = b.i32(phase);
-            let word = self.word(b, phase);
-            b.store(WORD, word, vec![zero]);
+            b.store(WORD, self.word(b, b.i32(phase)), vec![zero]);
         }
         b.barrier();
         b.set(self.phase, zero);

@@ -124,8 +124,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, r
     let b = Builder::new(function);
     b.at(at);
     set(&b, vars.state, 0);
-    let done = b.into_block();
-    let done = push(cfg, done, None, End::Goto(latch));
+    let done = push(cfg, b.into_block(), None, End::Goto(latch));
     let header = push(cfg, Block::new(), None, End::Exit);
     for (id, block) in cfg.blocks.indices().zip(&mut cfg.blocks) {
         if !region.has(id) {
@@ -163,8 +162,7 @@ fn rebuild(function: &mut Function, cfg: &mut Cfg, region: &ConvergenceRegion, r
         b.at(at);
         set(&b, vars.left, 0);
         set(&b, vars.state, *state);
-        let back = b.into_block();
-        let back = push(cfg, back, None, End::Goto(dispatch));
+        let back = push(cfg, b.into_block(), None, End::Goto(dispatch));
         if let Some(block) = cfg.blocks.at_mut(*place) {
             block.end = End::Goto(back);
         }

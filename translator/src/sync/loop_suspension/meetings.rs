@@ -85,8 +85,7 @@ impl Meetings {
             let b = Builder::new(function);
             b.at(resumption.at);
             let pending = b.get(self.pending);
-            let next = b.select(b.is_zero(pending), b.i32(number), pending);
-            b.set(resumption.state, next);
+            b.set(resumption.state, b.select(b.is_zero(pending), b.i32(number), pending));
             let body = b.into_block();
             let suspended = push(cfg, body, End::Goto(save));
             let b = Builder::new(function);

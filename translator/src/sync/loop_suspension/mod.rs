@@ -228,8 +228,7 @@ impl Suspension {
     fn end_dispatch(&self, b: &Builder<'_>) {
         let place = self.saved.place(b);
         let state = b.get(self.state);
-        let word = Block::word(b, &place, 0);
-        b.store(GLOBAL, word, vec![state]);
+        b.store(GLOBAL, Block::word(b, &place, 0), vec![state]);
         let goes_on = b.compare_const(Compare::NotEqual, state, self.ended.into());
         // The block's status is the number of the dispatch in which it goes on.
         let next = self.has_shared.then(|| {
@@ -245,8 +244,7 @@ impl Suspension {
         });
         if let Some(next) = next {
             b.barrier();
-            let status = b.load_one(STATUS, place.status);
-            let saves = b.compare(Compare::Equal, status, next);
+            let saves = b.compare(Compare::Equal, b.load_one(STATUS, place.status), next);
             b.if_(saves, |b| Block::shared(b, &place, true));
         }
     }
@@ -254,11 +252,9 @@ impl Suspension {
     fn begin_dispatch(&self, b: &Builder<'_>) {
         b.set(self.state, b.i32(START));
         let dispatch = head(b, self.workspace, workspace::DISPATCH);
-        let again = b.is_nonzero(dispatch);
-        b.if_(again, |b| {
+        b.if_(b.is_nonzero(dispatch), |b| {
             let place = self.saved.place(b);
-            let word = Block::word(b, &place, 0);
-            let state = b.load_one(GLOBAL, word);
+            let state = b.load_one(GLOBAL, Block::word(b, &place, 0));
             b.set(self.state, state);
             let goes_on = b.compare_const(Compare::NotEqual, state, self.ended.into());
             b.if_(goes_on, |b| self.saved.restore_own(b, &place));
@@ -268,8 +264,7 @@ impl Suspension {
                 b.if_(has_exited, |b| b.set(exited, has_exited));
             }
             if self.has_shared {
-                let status = b.load_one(STATUS, place.status);
-                let restores = b.compare(Compare::Equal, status, dispatch);
+                let restores = b.compare(Compare::Equal, b.load_one(STATUS, place.status), dispatch);
                 b.if_(restores, |b| Block::shared(b, &place, false));
             }
         });

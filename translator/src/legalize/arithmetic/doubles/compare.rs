@@ -11,12 +11,8 @@ pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Value, y: Value) -> Value
         let equal = compare(b, Compare::FEqual, x, y);
         return b.not(equal);
     }
-    let [x_nan, y_nan] = [x, y].map(|bits| {
-        let bits = Pair::of(b, bits);
-        is_nan(b, bits)
-    });
-    let either = b.or(x_nan, y_nan);
-    let ordered = b.not(either);
+    let [x_nan, y_nan] = [x, y].map(|bits| is_nan(b, Pair::of(b, bits)));
+    let ordered = b.not(b.or(x_nan, y_nan));
     let [x, y] = [x, y].map(|bits| order_key(b, bits));
     let holds = match op {
         Compare::FLess => b.slt(x, y),

@@ -41,8 +41,7 @@ pub(crate) fn widen(b: &Builder<'_>, bits: Value) -> Pair {
     let [zero, once, twice] = [0, REBIAS, 2 * REBIAS].map(|exponent| b.i32(exponent));
     // A subnormal's leading one moves to where it counts as an exponent of one.
     let highest = b.find_high_bit(magnitude);
-    let zeros = b.sub(b.i32(31), highest);
-    let shift = b.sub_const(zeros, u64::from(SINGLE.bits - SINGLE.precision));
+    let shift = b.sub_const(b.sub(b.i32(31), highest), u64::from(SINGLE.bits - SINGLE.precision));
     let is_subnormal = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.hidden());
     let shift = b.select(is_subnormal, shift, zero);
     let significand = b.shl_by(magnitude, shift);
@@ -50,8 +49,7 @@ pub(crate) fn widen(b: &Builder<'_>, bits: Value) -> Pair {
     let is_finite = b.compare_const(Compare::LessUnsigned, magnitude, SINGLE.infinity());
     let exponent = b.shl(b.sub(b.select(is_finite, once, twice), shift), PLACE);
     let high = b.add(b.shr(significand, NARROWER), exponent);
-    let is_zero = b.is_zero(magnitude);
-    let high = b.select(is_zero, zero, high);
+    let high = b.select(b.is_zero(magnitude), zero, high);
     let low = b.shl(significand, 32 - NARROWER);
     Words([low, b.or(high, sign)])
 }
@@ -68,25 +66,20 @@ pub(crate) fn narrow(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Value {
     let missing = b.sub(one, exponent);
     let is_subnormal = b.slt(zero, missing);
     let missing = b.select(is_subnormal, missing, zero);
-    let is_near = b.ult(missing, limit);
-    let missing = b.select(is_near, missing, limit);
-    let Words([significand]) = significand.shr_sticking(b, missing);
+    let Words([significand]) = significand.shr_sticking(b, b.minimum(Compare::LessUnsigned, missing, limit));
 
     let dropped = SINGLE.bits - SINGLE.precision;
     let kept = b.shr(significand, dropped);
     let kept = round_truncated(b, rounding, negative, kept, b.shl(significand, 32 - dropped));
     // The leading one adds one to the exponent, which may be too large for its place.
     let top = b.i32(SINGLE.top_exponent());
-    let is_below = b.slt(exponent, top);
-    let exponent = b.sub_const(b.select(is_subnormal, one, b.select(is_below, exponent, top)), 1);
+    let exponent = b.sub_const(b.select(is_subnormal, one, b.minimum(Compare::LessSigned, exponent, top)), 1);
     let magnitude = b.add(kept, b.shl(exponent, SINGLE.precision - 1));
     let infinity = b.i32(SINGLE.infinity() as u32);
     let overflows = b.ule(infinity, magnitude);
     let beyond = overflowed(b, SINGLE, rounding, Overflow::Rounded, negative, magnitude);
     let magnitude = b.select(overflows, beyond, magnitude);
     let is_infinite = x.is_special(b);
-    let magnitude = b.select(is_infinite, infinity, magnitude);
-    let result = b.or(magnitude, sign);
-    let is_nan = x.is_nan(b);
-    b.select(is_nan, b.constant(Type::I32, SINGLE.nan), result)
+    let result = b.or(b.select(is_infinite, infinity, magnitude), sign);
+    b.select(x.is_nan(b), b.constant(Type::I32, SINGLE.nan), result)
 }

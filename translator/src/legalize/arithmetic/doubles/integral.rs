@@ -40,8 +40,7 @@ pub(crate) fn round_integral(b: &Builder<'_>, op: Unary, x: Pair) -> Pair {
     let result = sum.zip(below, |sum, below| b.and(sum, b.not(below)));
 
     // Numbers below one give one or zero.
-    let is_zero = magnitude.is_zero(b);
-    let is_nonzero = b.not(is_zero);
+    let is_nonzero = b.not(magnitude.is_zero(b));
     let away = match op {
         Unary::Floor => b.and(negative, is_nonzero),
         Unary::Ceil => b.and(b.not(negative), is_nonzero),
@@ -51,20 +50,17 @@ pub(crate) fn round_integral(b: &Builder<'_>, op: Unary, x: Pair) -> Pair {
         }
         _ => b.bool(false),
     };
-    let one = Pair::constant(b, DOUBLE.one());
-    let small = Words::select(b, away, one, zero);
+    let small = Words::select(b, away, Pair::constant(b, DOUBLE.one()), zero);
     let is_small = b.compare_const(Compare::LessUnsigned, parts.exponent, DOUBLE.bias.into());
     let result = Words::select(b, is_small, small, result);
     let is_whole = b.sle(places, none);
-    let result = Words::select(b, is_whole, magnitude, result);
-    signed(b, sign, result)
+    signed(b, sign, Words::select(b, is_whole, magnitude, result))
 }
 
 /// The integer part of a number in range, as two's complement.
 pub(crate) fn to_pair(b: &Builder<'_>, signed: bool, x: Pair) -> Pair {
     let parts = Double::of(b, x);
-    let significand = parts.significand.shl(b, ABOVE);
-    to_integer(b, signed, parts, significand)
+    to_integer(b, signed, parts, parts.significand.shl(b, ABOVE))
 }
 
 /// The same, to 32 bits.
@@ -86,6 +82,5 @@ fn to_integer<const N: usize>(b: &Builder<'_>, signed: bool, x: Double, signific
     if !signed {
         return result;
     }
-    let sign = b.sar(x.bits.high(), 31);
-    result.negated_if(b, sign)
+    result.negated_if(b, b.sar(x.bits.high(), 31))
 }

@@ -49,8 +49,7 @@ fn expand(b: &Builder<'_>, ty: Type, op: Op) -> Option<Value> {
         Op::Unary(Unary::Narrow, x) | Op::Rounded(_, Arithmetic::Narrow(x)) => {
             let rounding = if let Op::Rounded(rounding, _) = op { rounding } else { Rounding::NearestEven };
             let x = Pair::of(b, x);
-            let bits = convert::narrow(b, rounding, x);
-            return Some(b.bitcast(bits, Type::F32));
+            return Some(b.bitcast(convert::narrow(b, rounding, x), Type::F32));
         }
         Op::Unary(op @ (Unary::FloatToSigned(_) | Unary::FloatToUnsigned(_)), x) if takes_double(b, x) => {
             let x = Pair::of(b, x);
@@ -87,10 +86,7 @@ fn unary(b: &Builder<'_>, op: Unary, x: Value) -> Option<Pair> {
         Unary::SignedToFloat(_) => convert::from_integer(b, true, x),
         Unary::UnsignedToFloat(_) => convert::from_integer(b, false, x),
         Unary::Widen => convert::widen(b, b.bits(x)),
-        Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil => {
-            let x = Pair::of(b, x);
-            integral::round_integral(b, op, x)
-        }
+        Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil => integral::round_integral(b, op, Pair::of(b, x)),
         Unary::Sqrt | Unary::SqrtApprox => rounded(b, Rounding::NearestEven, Arithmetic::Sqrt(x)),
         _ => return None,
     })
@@ -128,8 +124,7 @@ fn rounded(b: &Builder<'_>, rounding: Rounding, arithmetic: Arithmetic) -> Pair 
 
 /// The bits of an `F64`'s square root, from its bits.
 pub(crate) fn root_of_bits(b: &Builder<'_>, rounding: Rounding, x: Value) -> Value {
-    let x = Pair::of(b, x);
-    root::root(b, rounding, x).joined(b)
+    root::root(b, rounding, Pair::of(b, x)).joined(b)
 }
 
 /// `atom.add.f64` as a loop around compare-and-swap.

@@ -44,8 +44,7 @@ impl Double {
     /// zero.
     pub(crate) fn normalised(self, b: &Builder<'_>) -> (Pair, Value) {
         let (significand, shift) = self.significand.normalised(b);
-        let exponent = b.sub(self.exponent, shift);
-        (significand, b.add_const(exponent, ABOVE.into()))
+        (significand, b.add_const(b.sub(self.exponent, shift), ABOVE.into()))
     }
 
     /// Whether it is zero.
@@ -97,10 +96,8 @@ pub(crate) fn round(b: &Builder<'_>, rounding: Rounding, sign: Value, exponent: 
     let is_subnormal = b.slt(zero, missing);
     let missing = b.select(is_subnormal, missing, zero);
     let exponent = b.select(is_subnormal, one, exponent);
-    let is_near = b.ult(missing, limit);
-    let missing = b.select(is_near, missing, limit);
-    let significand = significand.shr_sticking(b, missing);
-    round_aligned(b, rounding, sign, exponent, significand)
+    let missing = b.minimum(Compare::LessUnsigned, missing, limit);
+    round_aligned(b, rounding, sign, exponent, significand.shr_sticking(b, missing))
 }
 
 /// The same for an exponent of at least one. If it is one, the significand's highest bit need not be set.
@@ -138,6 +135,5 @@ pub(crate) fn signed(b: &Builder<'_>, sign: Value, magnitude: Pair) -> Pair {
 pub(crate) fn unless_special(b: &Builder<'_>, is_infinite: Value, is_nan: Value, sign: Value, result: Pair) -> Pair {
     let infinity = b.or(b.i32(INFINITY), sign);
     let result = Words::select(b, is_infinite, Words([b.i32(0), infinity]), result);
-    let nan = Pair::constant(b, DOUBLE.nan);
-    Words::select(b, is_nan, nan, result)
+    Words::select(b, is_nan, Pair::constant(b, DOUBLE.nan), result)
 }

@@ -2,7 +2,7 @@
 
 use super::parts::{ABOVE, Double, product_sign, round, unless_special};
 use super::words::{Pair, Words};
-use crate::ir::{Builder, Rounding, Value};
+use crate::ir::{Builder, Compare, Rounding, Value};
 use crate::soft::DOUBLE;
 
 /// The product.
@@ -32,8 +32,7 @@ pub(crate) fn multiply(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) ->
     let is_infinite = either(b, x, y, Double::is_special);
     let is_nan = either(b, x, y, Double::is_nan);
     let undefined = b.and(is_infinite, is_zero);
-    let is_nan = b.or(is_nan, undefined);
-    unless_special(b, is_infinite, is_nan, sign, finite)
+    unless_special(b, is_infinite, b.or(is_nan, undefined), sign, finite)
 }
 
 /// Whether `holds` is true of at least one of two floats.
@@ -77,18 +76,14 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
     let exponent = b.select(is_product_lower, z.exponent, product_exponent);
     let lower_exponent = b.select(is_product_lower, product_exponent, z.exponent);
     let distance = b.sub(exponent, lower_exponent);
-    let limit = b.i32(127);
-    let is_near = b.ult(distance, limit);
-    let distance = b.select(is_near, distance, limit);
-    let lower = lower.shr_sticking(b, distance);
+    let lower = lower.shr_sticking(b, b.minimum(Compare::LessUnsigned, distance, b.i32(127)));
 
     let product_sign = product_sign(b, x, y);
     let addend_sign = z.sign(b);
     let signs = b.xor(product_sign, addend_sign);
     let differ = b.sar(signs, 31);
     let lower = lower.map(|word| b.xor(word, differ));
-    let one = b.and_const(differ, 1);
-    let sum = upper.plus(b, lower, one);
+    let sum = upper.plus(b, lower, b.and_const(differ, 1));
     let was_negative = b.sar(sum.0[3], 31);
     let sum = sum.negated_if(b, was_negative);
     let flipped = b.shl(was_negative, 31);
@@ -106,8 +101,7 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
         Rounding::Down => b.or(product_sign, addend_sign),
         _ => b.and(product_sign, addend_sign),
     };
-    let sign = b.select(is_zero, zero_sign, sign);
-    let finite = round(b, rounding, sign, exponent, significand);
+    let finite = round(b, rounding, b.select(is_zero, zero_sign, sign), exponent, significand);
 
     let is_infinite_product = either(b, x, y, Double::is_special);
     let is_infinite_addend = z.is_special(b);
@@ -116,9 +110,6 @@ pub(crate) fn multiply_add(b: &Builder<'_>, rounding: Rounding, operands: [Pair;
     let undefined_product = b.and(is_infinite_product, is_zero_product);
     let undefined_sum = b.and(b.and(is_infinite_product, is_infinite_addend), b.is_nonzero(differ));
     let undefined = b.or(undefined_product, undefined_sum);
-    let is_nan = [x, y, z].into_iter().fold(undefined, |any, float| {
-        let is_nan = float.is_nan(b);
-        b.or(any, is_nan)
-    });
+    let is_nan = [x, y, z].into_iter().fold(undefined, |any, float| b.or(any, float.is_nan(b)));
     unless_special(b, is_infinite, is_nan, infinity_sign, finite)
 }

@@ -20,8 +20,7 @@ pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> P
     // The quotient is between one half and two, so its leading one is bit 58 or 59.
     let last = FIRST + SECOND;
     let borrowed = b.xor_const(b.shr(quotient.high(), last - 32), 1);
-    let shift = b.add_const(borrowed, u64::from(63 - last));
-    let significand = quotient.shl_within(b, shift);
+    let significand = quotient.shl_within(b, b.add_const(borrowed, u64::from(63 - last)));
     let inexact = b.bool_to(Type::I32, inexact);
     let significand = Words([b.or(significand.low(), inexact), significand.high()]);
     let exponent = b.add_const(b.sub(b.sub(x_exponent, y_exponent), borrowed), DOUBLE.bias.into());
@@ -35,9 +34,7 @@ pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> P
     let result = Words::select(b, is_zero, Words([b.i32(0), sign]), result);
     // Zero by zero and infinity by infinity are the cases that look both zero and infinite.
     let undefined = b.and(is_zero, is_infinite);
-    let is_nan = either(b, x, y, Double::is_nan);
-    let is_nan = b.or(is_nan, undefined);
-    unless_special(b, is_infinite, is_nan, sign, result)
+    unless_special(b, is_infinite, b.or(either(b, x, y, Double::is_nan), undefined), sign, result)
 }
 
 /// The quotient of significands whose highest bits are set, times 2^59 and truncated, and whether the truncation lost anything. The result
@@ -71,8 +68,7 @@ fn significands(b: &Builder<'_>, dividend: Pair, divisor: Pair) -> (Pair, Value)
 /// `number * 2^shift - digit * divisor`, which is below 2^64.
 fn rest(b: &Builder<'_>, number: Pair, shift: u32, digit: Value, divisor: Pair) -> Pair {
     let number = number.shl(b, shift);
-    let product = divisor.times(b, digit);
-    number.minus(b, product)
+    number.minus(b, divisor.times(b, digit))
 }
 
 /// Bits 24 to 55 of a number whose higher bits are zero.
@@ -84,16 +80,13 @@ fn above(b: &Builder<'_>, number: Pair) -> Value {
 /// bits of 64, nor below it by more than 6.
 fn reciprocal(b: &Builder<'_>, y: Value) -> Value {
     // A first estimate of 16 bits, never too large.
-    let ones = b.i32(u32::MAX);
-    let top = b.add_const(b.shr(y, 16), 1);
-    let guess = b.div_unsigned(ones, top);
+    let guess = b.div_unsigned(b.i32(u32::MAX), b.add_const(b.shr(y, 16), 1));
     let mut inverse = b.shl(guess, 15);
     // Newton's method: an error of e becomes e^2. The constants make sure that the result is never too large.
     for _ in 0..2 {
         let product = b.mul_high_unsigned(y, inverse);
         let error = b.shl(b.sub(b.i32((1 << 31) - 1), product), 1);
-        let step = b.mul_high_unsigned(inverse, error);
-        inverse = b.add(inverse, step);
+        inverse = b.add(inverse, b.mul_high_unsigned(inverse, error));
     }
     b.sub_const(inverse, 2)
 }

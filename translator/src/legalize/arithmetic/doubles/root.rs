@@ -12,8 +12,7 @@ pub(crate) fn root(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
     // An even exponent, with a significand of 1 to 4 that has two bits before the point.
     let exponent = b.sub_const(exponent, DOUBLE.bias.into());
     let is_odd = b.is_nonzero(b.and_const(exponent, 1));
-    let half = significand.shr(b, 1);
-    let significand = Words::select(b, is_odd, significand, half);
+    let significand = Words::select(b, is_odd, significand, significand.shr(b, 1));
     let exponent = b.add_const(b.sar(exponent, 1), DOUBLE.bias.into());
     let root = of_significand(b, significand);
     let positive = b.i32(0);
@@ -23,11 +22,8 @@ pub(crate) fn root(b: &Builder<'_>, rounding: Rounding, x: Pair) -> Pair {
     let is_zero = x.is_zero(b);
     let root = Words::select(b, is_zero, Words([positive, sign]), root);
     // All negative operands except minus zero.
-    let is_negative = b.is_nonzero(sign);
-    let is_nonzero = b.not(is_zero);
-    let is_negative = b.and(is_negative, is_nonzero);
-    let is_nan = x.is_nan(b);
-    let is_nan = b.or(is_nan, is_negative);
+    let is_negative = b.and(b.is_nonzero(sign), b.not(is_zero));
+    let is_nan = b.or(x.is_nan(b), is_negative);
     let is_infinite = x.is_special(b);
     unless_special(b, is_infinite, is_nan, positive, root)
 }
@@ -43,14 +39,12 @@ fn of_significand(b: &Builder<'_>, number: Pair) -> Pair {
     let rest = number.shr(b, 2).minus(b, square);
     // The remainder divided by twice the root gives 26 more bits, too small by less than 3 or too large by less than 1: the remainder is
     // below 2^35.
-    let second = rest.shr(b, 4).low();
-    let second = b.shr(b.mul_high_unsigned(second, inverse), 1);
+    let second = b.shr(b.mul_high_unsigned(rest.shr(b, 4).low(), inverse), 1);
     let zero = b.i32(0);
     let estimate = Words([first, zero]).shl(b, 26).plus_word(b, second);
 
     // Rounded to 54 bits, whose unit is eight: wrong by less than one unit.
-    let half = b.i32(4);
-    let near = estimate.plus_word(b, half).shr(b, 3);
+    let near = estimate.plus_word(b, b.i32(4)).shr(b, 3);
     // The lowest 64 bits of the remainder of its square give the sign.
     let Words([low, high, ..]) = near.product(b, near);
     let scaled = b.shl(number.low(), 12);
@@ -67,16 +61,13 @@ fn inverse_root(b: &Builder<'_>, x: Value) -> Value {
     // 1.335 - 0.411 x + 0.0512 x^2 is within 2.5 %.
     let [constant, linear, quadratic] = [0xaaef_1df0, 0xd243_b000, 0x68de_0d00].map(|factor| b.i32(factor));
     let sum = b.mul_high_unsigned(x, b.sub(linear, b.mul_high_unsigned(x, quadratic)));
-    let sum = b.sub(constant, sum);
-    let mut inverse = b.shl(sum, 1);
+    let mut inverse = b.shl(b.sub(constant, sum), 1);
     // Newton's method: an error of e becomes 3/2 e^2. The constant makes sure that the result is never too large.
     let three = b.i32((3 << 30) - 2);
     for _ in 0..3 {
         let square = b.mul_high_unsigned(inverse, inverse);
-        let one = b.mul_high_unsigned(square, x);
-        let factor = b.sub(three, one);
-        let half = b.mul_high_unsigned(inverse, factor);
-        inverse = b.shl(half, 1);
+        let factor = b.sub(three, b.mul_high_unsigned(square, x));
+        inverse = b.shl(b.mul_high_unsigned(inverse, factor), 1);
     }
     inverse
 }

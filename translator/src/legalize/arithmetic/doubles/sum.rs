@@ -2,7 +2,7 @@
 
 use super::parts::{Double, SIGN, magnitude, round_aligned, unless_special};
 use super::words::{Pair, Words};
-use crate::ir::{Builder, Rounding};
+use crate::ir::{Builder, Compare, Rounding};
 
 /// How far significands are shifted to the left, which leaves room for a carry.
 const GUARD: u32 = 10;
@@ -18,10 +18,7 @@ pub(crate) fn add(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair
     let small = Words::select(b, is_less, x, y);
     let [large, small] = [large, small].map(|bits| Double::of(b, bits));
 
-    let distance = b.sub(large.exponent, small.exponent);
-    let limit = b.i32(63);
-    let is_near = b.ult(distance, limit);
-    let distance = b.select(is_near, distance, limit);
+    let distance = b.minimum(Compare::LessUnsigned, b.sub(large.exponent, small.exponent), b.i32(63));
     let [upper, lower] = [large, small].map(|addend| addend.significand.shl(b, GUARD));
     let lower = lower.shr_sticking(b, distance);
     let signs = b.xor(large.bits.high(), small.bits.high());
@@ -49,8 +46,7 @@ pub(crate) fn add(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair
 
     // A NaN counts as larger than all else, and infinity as larger than numbers.
     let is_special = large.is_special(b);
-    let undefined = small.is_special(b);
-    let undefined = b.and(undefined, differ);
+    let undefined = b.and(small.is_special(b), differ);
     let is_large_nan = large.is_nan(b);
     let is_nan = b.or(undefined, is_large_nan);
     unless_special(b, is_special, is_nan, large_sign, finite)
@@ -63,6 +59,5 @@ pub(crate) fn negate(b: &Builder<'_>, x: Pair) -> Pair {
 
 /// The difference.
 pub(crate) fn subtract(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
-    let y = negate(b, y);
-    add(b, rounding, x, y)
+    add(b, rounding, x, negate(b, y))
 }

@@ -53,8 +53,7 @@ impl Pair {
         let [x0, x1] = self.0;
         let [y0, y1] = other.0;
         let lowest = b.mul(x0, y0);
-        let carried = b.mul_high_unsigned(x0, y0);
-        let cross = multiply_add(b, x1, y0, carried);
+        let cross = multiply_add(b, x1, y0, b.mul_high_unsigned(x0, y0));
         let other_cross = multiply_add(b, x0, y1, cross.low());
         let top = multiply_add(b, x1, y1, cross.high());
         let top = top.plus_word(b, other_cross.high());
@@ -64,8 +63,7 @@ impl Pair {
     /// Number of leading zeros, in `I32`; 64 for zero.
     pub(crate) fn leading_zeros(self, b: &Builder<'_>) -> Value {
         let is_low = b.is_zero(self.high());
-        let word = b.select(is_low, self.low(), self.high());
-        let highest = b.find_high_bit(word);
+        let highest = b.find_high_bit(b.select(is_low, self.low(), self.high()));
         let [of_low, of_high] = [b.i32(63), b.i32(31)];
         b.sub(b.select(is_low, of_low, of_high), highest)
     }
@@ -125,8 +123,7 @@ impl<const N: usize> Words<N> {
             let sum = b.add(partial, carried);
             // Both additions together carry at most once.
             let second = b.ult(sum, carried);
-            let either = b.or(first, second);
-            carried = b.bool_to(Type::I32, either);
+            carried = b.bool_to(Type::I32, b.or(first, second));
             sum
         })
     }
@@ -157,8 +154,7 @@ impl<const N: usize> Words<N> {
 
     /// Whether it is zero.
     pub(crate) fn is_zero(self, b: &Builder<'_>) -> Value {
-        let any = self.any(b);
-        b.is_zero(any)
+        b.is_zero(self.any(b))
     }
 
     /// A word that is zero exactly if the number is.
@@ -169,8 +165,7 @@ impl<const N: usize> Words<N> {
 
     /// Sets the lowest bit if a word isn't zero, so that rounding takes the lost bits into account.
     pub(crate) fn stick(mut self, b: &Builder<'_>, lost: Value) -> Self {
-        let lost = b.bool_to(Type::I32, b.is_nonzero(lost));
-        self.0[0] = b.or(self.0[0], lost);
+        self.0[0] = b.or(self.0[0], b.bool_to(Type::I32, b.is_nonzero(lost)));
         self
     }
 
@@ -189,9 +184,7 @@ impl<const N: usize> Words<N> {
                 return own;
             }
             let below = self.word(b, from.and_then(|i| i.checked_sub(1)));
-            let own = b.shl(own, amount);
-            let carried = b.shr(below, 32 - amount);
-            b.or(own, carried)
+            b.or(b.shl(own, amount), b.shr(below, 32 - amount))
         }))
     }
 
@@ -204,9 +197,7 @@ impl<const N: usize> Words<N> {
                 return own;
             }
             let above = self.word(b, Some(i + skipped + 1));
-            let own = b.shr(own, amount);
-            let carried = b.shl(above, 32 - amount);
-            b.or(own, carried)
+            b.or(b.shr(own, amount), b.shl(above, 32 - amount))
         }))
     }
 
@@ -230,8 +221,7 @@ impl<const N: usize> Words<N> {
         Words(std::array::from_fn(|i| {
             let own = b.shl_by(self.0[i], amount);
             let Some(below) = i.checked_sub(1) else { return own };
-            let carried = b.shr_by(b.shr(self.0[below], 1), rest);
-            b.or(own, carried)
+            b.or(own, b.shr_by(b.shr(self.0[below], 1), rest))
         }))
     }
 
@@ -250,8 +240,7 @@ impl<const N: usize> Words<N> {
         while step > 0 {
             let moves = b.is_nonzero(b.and_const(amount, 32 * step as u64));
             let dropped = shifted.0.into_iter().take(step).reduce(|any, word| b.or(any, word)).unwrap_or(zero);
-            let dropped = b.select(moves, dropped, zero);
-            lost = b.or(lost, dropped);
+            lost = b.or(lost, b.select(moves, dropped, zero));
             let moved = Words(std::array::from_fn(|i| shifted.word(b, Some(i + step))));
             shifted = Self::select(b, moves, moved, shifted);
             step /= 2;

@@ -1,6 +1,6 @@
 //! Multiply-adds and sums by integer operations alone.
 
-use crate::ir::{Builder, Rounding, Value};
+use crate::ir::{Builder, Compare, Rounding, Value};
 use crate::soft::{Format, Parts, leading_zeros, product_sign, round, stick, unless_nan, width};
 
 /// A fused multiply-add of any format, by integer operations alone.
@@ -17,8 +17,7 @@ pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 
     };
 
     // Exponents of the upper half's bit `top`. A zero product must not shift the addend.
-    let exponent = b.add(x.exponent, y.exponent);
-    let exponent = b.sub_const(exponent, format.bias.into());
+    let exponent = b.sub_const(b.add(x.exponent, y.exponent), format.bias.into());
     let zero = b.i32(0);
     let product_exponent = b.select(is_zero_product, zero, exponent);
     let product = Fixed::product(b, format, x.significand, y.significand);
@@ -49,9 +48,7 @@ pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 
         _ => b.and(product_sign, addend_sign),
     };
     let sign = b.select(is_zero, zero_sign, sign);
-    let negative = b.is_nonzero(sign);
-    let magnitude = round(b, format, rounding, negative, exponent, significand);
-    let finite = b.or(magnitude, sign);
+    let finite = b.or(round(b, format, rounding, b.is_nonzero(sign), exponent, significand), sign);
 
     let [x_infinite, y_infinite, z_infinite] = [&x, &y, &z].map(|parts| parts.is_infinite(b));
     let is_infinite_product = b.or(x_infinite, y_infinite);
@@ -60,10 +57,7 @@ pub fn fused_on_integers(b: &Builder<'_>, rounding: Rounding, operands: [Value; 
     let undefined_product = b.and(is_infinite_product, is_zero_product);
     let undefined_sum = b.and(b.and(is_infinite_product, z_infinite), differ);
     let undefined = b.or(undefined_product, undefined_sum);
-    let is_nan = [&x, &y, &z].into_iter().fold(undefined, |any, parts| {
-        let is_nan = parts.is_nan(b);
-        b.or(any, is_nan)
-    });
+    let is_nan = [&x, &y, &z].into_iter().fold(undefined, |any, parts| b.or(any, parts.is_nan(b)));
     unless_nan(b, format, is_nan, result)
 }
 
@@ -99,9 +93,7 @@ impl Fixed {
     /// Shifts right by any amount that isn't negative; the lowest bit is sticky for the bits lost.
     fn shift_right_sticking(&self, b: &Builder<'_>, amount: Value) -> Fixed {
         let width = width(b.type_of(self.high));
-        let limit = b.i32(2 * width - 1);
-        let is_below = b.ult(amount, limit);
-        let amount = b.select(is_below, amount, limit);
+        let amount = b.minimum(Compare::LessUnsigned, amount, b.i32(2 * width - 1));
         // First by a whole half if the amount is that large, then by the rest.
         let half = b.i32(width);
         let zero = b.constant_like(self.high, 0);
@@ -140,8 +132,7 @@ impl Fixed {
         let negative = b.sar(self.high, top);
         let high = b.xor(self.high, negative);
         let low = b.sub(b.xor(self.low, negative), negative);
-        let is_low_zero = b.is_zero(low);
-        let carry = b.select(is_low_zero, negative, b.constant_like(low, 0));
+        let carry = b.select(b.is_zero(low), negative, b.constant_like(low, 0));
         (Fixed { high: b.sub(high, carry), low }, negative)
     }
 
@@ -154,8 +145,7 @@ impl Fixed {
         let zeros = leading_zeros(b, first);
         let [half, none] = [b.i32(width), b.i32(0)];
         let skipped = b.select(is_high_zero, half, none);
-        let zeros = b.add(zeros, skipped);
-        let shift = b.sub_const(zeros, 1);
+        let shift = b.sub_const(b.add(zeros, skipped), 1);
         let is_near = b.ult(shift, half);
         let zero = b.constant_like(self.high, 0);
         let high = b.select(is_near, self.high, self.low);
@@ -173,12 +163,7 @@ impl Fixed {
 fn shift_across(b: &Builder<'_>, half: Value, amount: Value, right: bool) -> Value {
     let limit = width(b.type_of(half)) - 1;
     let rest = b.sub(b.i32(limit), amount);
-    if right {
-        let once = b.shl(half, 1);
-        b.shl_by(once, rest)
-    } else {
-        b.shr_by(b.shr(half, 1), rest)
-    }
+    if right { b.shl_by(b.shl(half, 1), rest) } else { b.shr_by(b.shr(half, 1), rest) }
 }
 
 /// A sum of any format, by integer operations alone.

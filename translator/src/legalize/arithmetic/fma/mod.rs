@@ -11,7 +11,7 @@ mod runs;
 pub use integers::sum_on_integers;
 pub use multiply_add::{multiply_add, sum_to_narrow, wide_sum};
 
-use crate::ir::{Function, Op, Rewritten, Rounding, Stmt, Type, rewrite};
+use crate::ir::{Function, Op, Rounding, Type, rewrite_ops};
 use crate::policy::Floats;
 use runs::expand_runs;
 
@@ -26,14 +26,14 @@ pub fn expand_fma(function: &mut Function, floats: &Floats) {
     if facts.fma_f32_fused && !f32_exact && !by_dot {
         expand_runs(function, floats);
     }
-    rewrite(function, |b, stmt| match *stmt {
-        Stmt::Let(result, Op::Fma(x, y, z)) => match b.type_of(result) {
-            Type::F32 if by_dot => Rewritten::By(b.op(Type::F32, Op::DotFma(x, y, z))),
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Fma(x, y, z) => match b.type_of(result) {
+            Type::F32 if by_dot => Some(b.op(Type::F32, Op::DotFma(x, y, z))),
             // Exact, or made so above.
-            Type::F32 if facts.fma_f32_fused => Rewritten::Kept,
-            Type::F64 if facts.fma_f64_fused => Rewritten::Kept,
-            _ => Rewritten::By(multiply_add(b, floats, Rounding::NearestEven, [x, y, z])),
+            Type::F32 if facts.fma_f32_fused => None,
+            Type::F64 if facts.fma_f64_fused => None,
+            _ => Some(multiply_add(b, floats, Rounding::NearestEven, [x, y, z])),
         },
-        _ => Rewritten::Kept,
+        _ => None,
     });
 }

@@ -36,10 +36,8 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     let (product, product_error) = two_product(b, x, y);
     let (sum, sum_error) = two_sum(b, product, z);
     let rest = b.fadd(product_error, sum_error);
-    let [result, other] = [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| {
-        let rest = b.fmul(rest, b.f32(factor));
-        b.fadd(sum, rest)
-    });
+    let [result, other] =
+        [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| b.fadd(sum, b.fmul(rest, b.f32(factor))));
     let agrees = b.feq(result, other);
     // The difference of two magnitudes is negative where one is too small or too large.
     let [x_magnitude, y_magnitude, magnitude] = [x, y, sum].map(|float| b.magnitude(float));
@@ -58,9 +56,7 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
             // A factor that is zero makes the product zero or NaN, and the device's sum right unless the addend is subnormal.
             let [x_zero, y_zero] = [x_magnitude, y_magnitude].map(|magnitude| b.is_zero(magnitude));
             let is_zero = b.or(x_zero, y_zero);
-            let is_subnormal = is_subnormal(b, z);
-            let is_whole = b.not(is_subnormal);
-            let is_plain = b.and(is_zero, is_whole);
+            let is_plain = b.and(is_zero, b.not(is_subnormal(b, z)));
             b.choose(is_plain, |_| sum, |b| fused_on_integers(b, Rounding::NearestEven, operands))
         },
     )
@@ -70,8 +66,7 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
 fn is_subnormal(b: &Builder<'_>, float: Value) -> Value {
     let bits = b.bits(float);
     // Twice a subnormal's magnitude is below this bound. Subtracting one first puts zero above the bound.
-    let twice = b.sub_const(b.shl(bits, 1), 1);
-    b.ult(twice, b.i32(2 * SINGLE.hidden() as u32 - 1))
+    b.ult(b.sub_const(b.shl(bits, 1), 1), b.i32(2 * SINGLE.hidden() as u32 - 1))
 }
 
 /// Addends of at least this magnitude leave no sum that is subnormal, unless the product vanishes: see [`guarded`].
@@ -119,8 +114,7 @@ fn is_flushed(b: &Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
 /// The multiply-add of `F32` through `F64`, where the product is exact. The sum is rounded to odd, so that the rounding
 /// to `F32` gives the correctly rounded result.
 fn through_double(b: &Builder<'_>, facts: &Facts, rounding: Rounding, operands: [Value; 3]) -> Value {
-    let sum = wide_sum(b, facts, rounding, operands);
-    narrow(b, facts, rounding, sum)
+    narrow(b, facts, rounding, wide_sum(b, facts, rounding, operands))
 }
 
 /// An `F64` for the product of the first two `F32` operands plus the third. Rounding it to `F32` or a narrower format gives the same as

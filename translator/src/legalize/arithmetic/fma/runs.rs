@@ -445,8 +445,7 @@ impl Expansion<'_> {
         });
         b.push(Stmt::If { condition: failed, then: repetition, otherwise: Block::new() });
         for (value, var) in outlets {
-            let bits = b.get(var);
-            self.replacement[value] = Some(b.bitcast(bits, self.known.ty(value)));
+            self.replacement[value] = Some(b.bitcast(b.get(var), self.known.ty(value)));
         }
     }
 
@@ -503,6 +502,5 @@ fn is_off_grid(b: &Builder<'_>, value: Value, grid: i32) -> Value {
     let bits = b.bits(value);
     let least = ((grid + 23 + 127) as u32) << 23;
     // Twice the magnitude, less one, puts zero above all numbers.
-    let twice = b.sub_const(b.shl(bits, 1), 1);
-    b.ult(twice, b.i32(2 * least - 1))
+    b.ult(b.sub_const(b.shl(bits, 1), 1), b.i32(2 * least - 1))
 }

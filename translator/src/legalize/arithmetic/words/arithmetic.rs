@@ -11,8 +11,7 @@ pub(crate) fn add(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let part = if b.known(x.low).is_some() { y.low } else { x.low };
     let carries = b.ult(low, part);
     let carry = b.bool_to(Type::I32, carries);
-    let high = b.add(x.high, y.high);
-    Words::new(low, b.add(high, carry))
+    Words::new(low, b.add(b.add(x.high, y.high), carry))
 }
 
 /// Difference modulo 2^64.
@@ -20,8 +19,7 @@ pub(crate) fn sub(b: &Builder<'_>, x: Words, y: Words) -> Words {
     let low = b.sub(x.low, y.low);
     let borrows = b.ult(x.low, y.low);
     let borrow = b.bool_to(Type::I32, borrows);
-    let high = b.sub(x.high, y.high);
-    Words::new(low, b.sub(high, borrow))
+    Words::new(low, b.sub(b.sub(x.high, y.high), borrow))
 }
 
 /// A bitwise operation.
@@ -49,6 +47,5 @@ pub(crate) fn compare(b: &Builder<'_>, op: Compare, x: Words, y: Words) -> Value
     // The upper halves decide unless they are equal.
     let less = b.compare(above, x.high, y.high);
     let equal = b.eq(x.high, y.high);
-    let low = b.and(equal, b.compare(below, x.low, y.low));
-    b.or(less, low)
+    b.or(less, b.and(equal, b.compare(below, x.low, y.low)))
 }

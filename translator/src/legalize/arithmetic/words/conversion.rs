@@ -26,8 +26,7 @@ pub(crate) fn expand_conversions(function: &mut Function) {
 }
 
 fn to_single(b: &Builder<'_>, signed: bool, integer: Value) -> Value {
-    let bits = soft::from_integer(b, SINGLE, Rounding::NearestEven, signed, integer);
-    b.bitcast(bits, Type::F32)
+    b.bitcast(soft::from_integer(b, SINGLE, Rounding::NearestEven, signed, integer), Type::F32)
 }
 
 /// Both halves fit into a double, and only their sum is rounded.
@@ -35,8 +34,7 @@ fn to_double(b: &Builder<'_>, signed: bool, integer: Value) -> Value {
     let (low, high) = b.halves(integer);
     let low = b.unary(Unary::UnsignedToFloat(Type::F64), low);
     let to_float = if signed { Unary::SignedToFloat(Type::F64) } else { Unary::UnsignedToFloat(Type::F64) };
-    let high = b.fmul(b.unary(to_float, high), b.f64(DIGIT));
-    b.fadd(high, low)
+    b.fadd(b.fmul(b.unary(to_float, high), b.f64(DIGIT)), low)
 }
 
 /// Splits off the upper half, then the lower half; all steps are exact.
@@ -49,8 +47,7 @@ fn to_unsigned(b: &Builder<'_>, float: Value) -> Value {
     let magnitude = b.bitcast(b.magnitude(float), ty);
     let high = b.unary(Unary::FloatToUnsigned(Type::I32), b.fmul(magnitude, part));
     let above = b.fmul(b.unary(Unary::UnsignedToFloat(ty), high), digit);
-    let low = b.unary(Unary::FloatToUnsigned(Type::I32), b.fsub(magnitude, above));
-    b.join(low, high)
+    b.join(b.unary(Unary::FloatToUnsigned(Type::I32), b.fsub(magnitude, above)), high)
 }
 
 fn to_signed(b: &Builder<'_>, float: Value) -> Value {

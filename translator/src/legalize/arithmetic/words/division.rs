@@ -25,8 +25,7 @@ pub(crate) fn divide(b: &Builder<'_>, x: Words, y: Words) -> Division {
     let is_short = b.is_zero(y.high);
 
     // The divisor's leading one is shifted to bit 31 of its upper word.
-    let zeros = leading_zeros(b, y.high);
-    let zeros = b.and_const(zeros, 31);
+    let zeros = b.and_const(leading_zeros(b, y.high), 31);
     let leading = shift(b, Binary::Shl, y, zeros).high;
     let half = by_constant(b, Binary::Shr, x, 1);
 
@@ -38,12 +37,10 @@ pub(crate) fn divide(b: &Builder<'_>, x: Words, y: Words) -> Division {
     let estimate = b.shr_by(quotient.low, b.xor_const(zeros, 31));
     let is_some = b.is_nonzero(estimate);
     let estimate = Words::zero_extended(b, b.sub(estimate, b.bool_to(Type::I32, is_some)));
-    let product = products::low(b, estimate, y);
-    let rest = sub(b, x, product);
+    let rest = sub(b, x, products::low(b, estimate, y));
     let is_small = compare(b, Compare::LessUnsigned, rest, y);
     let less = sub(b, rest, y);
-    let one = Words::constant(b, 1);
-    let more = add(b, estimate, one);
+    let more = add(b, estimate, Words::constant(b, 1));
     let long_quotient = Words::select(b, is_small, estimate, more);
     let long_remainder = Words::select(b, is_small, rest, less);
     Division {
@@ -59,8 +56,7 @@ fn by_word(b: &Builder<'_>, x: Words, divisor: Value) -> Division {
         return Division { quotient: Words::zero_extended(b, quotient), remainder: Words::zero_extended(b, remainder) };
     }
     let first = b.div_unsigned(x.high, divisor);
-    let product = b.mul(first, divisor);
-    let rest = b.sub(x.high, product);
+    let rest = b.sub(x.high, b.mul(first, divisor));
 
     // The divisor's leading one is shifted to bit 31.
     let zeros = leading_zeros(b, divisor);
@@ -95,14 +91,12 @@ fn next_digit(b: &Builder<'_>, rest: Value, digit: Value, divisor: Value) -> (Va
         let is_more = b.or(exceeds, is_beyond);
         let can_be = b.ule(left, limit);
         let is_more = b.and(is_more, can_be);
-        let one = b.bool_to(Type::I32, is_more);
-        quotient = b.sub(quotient, one);
+        quotient = b.sub(quotient, b.bool_to(Type::I32, is_more));
         let added = b.select(is_more, leading, zero);
         left = b.add(left, added);
     }
     let above = b.or(b.shl(rest, 16), digit);
-    let product = b.mul(quotient, divisor);
-    (quotient, b.sub(above, product))
+    (quotient, b.sub(above, b.mul(quotient, divisor)))
 }
 
 /// Leading zeros of a word; 32 for zero.

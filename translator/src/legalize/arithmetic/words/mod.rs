@@ -75,8 +75,7 @@ impl Halves {
                 Rewritten::By(b.op(b.type_of(*result), op))
             }
             Stmt::Return(value) if b.type_of(*value) == Type::I64 => {
-                let pair = self.pair(b, *value);
-                b.push(Stmt::Return(pair));
+                b.push(Stmt::Return(self.pair(b, *value)));
                 Rewritten::Replaced
             }
             Stmt::Let(_, op) => match self.narrowed(b, *op) {
@@ -115,10 +114,7 @@ impl Halves {
                 let a = self.of(a);
                 Words { low: b.not(a.low), high: b.not(a.high), signed: a.signed }
             }
-            Op::Unary(Unary::Neg, a) => {
-                let zero = Words::constant(b, 0);
-                arithmetic::sub(b, zero, self.of(a))
-            }
+            Op::Unary(Unary::Neg, a) => arithmetic::sub(b, Words::constant(b, 0), self.of(a)),
             Op::Binary(op @ (Binary::Shl | Binary::Shr | Binary::Sar), a, amount) => {
                 shifts::shift(b, op, self.of(a), amount)
             }
@@ -142,8 +138,7 @@ impl Halves {
                 Words::new(low, b.push_constant(Type::I32, offset.saturating_add(4)))
             }
             Op::Builtin(Builtin::Clock | Builtin::Parameter(_)) | Op::Call(..) => {
-                let op = self.call(b, op);
-                let pair = b.op(Type::Pair, op);
+                let pair = b.op(Type::Pair, self.call(b, op));
                 Words::new(b.low_word(pair), b.high_word(pair))
             }
             _ => return None,

@@ -22,8 +22,7 @@ pub(crate) fn low(b: &Builder<'_>, x: Words, y: Words) -> Words {
     }
     let product = wide(b, x.low, y.low);
     let (cross, other) = (b.mul(x.low, y.high), b.mul(x.high, y.low));
-    let cross = b.add(cross, other);
-    Words::new(product.low, b.add(product.high, cross))
+    Words::new(product.low, b.add(product.high, b.add(cross, other)))
 }
 
 /// The upper half of the unsigned product: schoolbook multiplication.
@@ -38,8 +37,7 @@ pub(crate) fn high_unsigned(b: &Builder<'_>, x: Words, y: Words) -> Words {
         let carry = b.bool_to(Type::I32, carries);
         second = sum;
         for part in [cross.high, carry] {
-            let part = Words::zero_extended(b, part);
-            product = add(b, product, part);
+            product = add(b, product, Words::zero_extended(b, part));
         }
     }
     product

@@ -38,10 +38,7 @@ pub(crate) fn by_constant(b: &Builder<'_>, op: Binary, words: Words, amount: u32
 
 fn by_value(b: &Builder<'_>, op: Binary, words: Words, amount: Value) -> Words {
     let Words { low, high, .. } = words;
-    let is_short = {
-        let limit = b.i32(32);
-        b.compare(Compare::LessUnsigned, amount, limit)
-    };
+    let is_short = { b.compare(Compare::LessUnsigned, amount, b.i32(32)) };
     let amount = b.and_const(amount, 31);
     // 32 minus the amount can be 32, so shift by one first and then by the rest.
     let back = b.xor_const(amount, 31);

@@ -19,15 +19,12 @@ pub(crate) fn find(b: &Builder<'_>, table: u32, address: Value) -> (Value, Value
         let (from, bytes) = (b.get(place), b.get(step));
         b.if_(b.compare_const(Compare::LessUnsigned, bytes, allocations::ENTRY), Builder::break_);
         let middle = b.add(from, b.zero_extend(bytes));
-        let start = b.load_one(TABLE, middle);
-        let before = b.ule(start, address);
+        let before = b.ule(b.load_one(TABLE, middle), address);
         b.set(place, b.select(before, middle, from));
         b.set(step, b.shr(bytes, 1));
     });
     let place = b.get(place);
-    let start = b.load_one(TABLE, place);
-    let place = b.add_const(place, 8);
-    (start, b.load_one(TABLE, place))
+    (b.load_one(TABLE, place), b.load_one(TABLE, b.add_const(place, 8)))
 }
 
 /// The size of shared memory.
@@ -38,8 +35,7 @@ pub(crate) fn shared_size(b: &Builder<'_>) -> Value {
         return b.constant(Type::I32, bytes);
     }
     if let Some(cluster) = b.function(|function| function.cluster) {
-        let all = b.builtin(Builtin::SharedBytes);
-        return b.add_const(all, cluster.own_shared_bytes.into());
+        return b.add_const(b.builtin(Builtin::SharedBytes), cluster.own_shared_bytes.into());
     }
     let declared = (b.function(|function| function.shared_bytes) - b.function(|function| function.own_shared_bytes))
         .next_multiple_of(16);
@@ -48,8 +44,7 @@ pub(crate) fn shared_size(b: &Builder<'_>) -> Value {
 
 /// Whether bytes from an offset on lie in shared memory.
 pub(crate) fn in_shared(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
-    let size = shared_size(b);
-    let inside = within(b, offset, size, bytes);
+    let inside = within(b, offset, shared_size(b), bytes);
     let own = b.function(|function| function.own_shared_bytes);
     if !b.function(|function| function.dynamic_shared) || b.function(|function| function.cluster).is_some() || own == 0
     {
@@ -71,6 +66,5 @@ pub(crate) fn in_local(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
 pub(crate) fn within(b: &Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
     let begins = b.ult(offset, size);
     let rest = b.sub(size, offset);
-    let ends = b.ule(b.constant_like(rest, bytes), rest);
-    b.and(begins, ends)
+    b.and(begins, b.ule(b.constant_like(rest, bytes), rest))
 }

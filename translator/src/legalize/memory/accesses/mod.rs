@@ -201,14 +201,11 @@ impl Checks {
                 begun.push((*number, b.var(Type::Bool), kind, first));
                 let bytes = self.bytes(b, first, &groups.list[*number]);
                 let low = if b.type_of(first) == Type::I64 { b.truncate(bytes.address) } else { bytes.address };
-                let low = b.and_const(low, kind.bytes - 1);
-                rest = b.or(rest, low);
-                let inside = self.is_inside(b, kind, bytes, Search::Never);
-                all = b.and(all, inside);
+                rest = b.or(rest, b.and_const(low, kind.bytes - 1));
+                all = b.and(all, self.is_inside(b, kind, bytes, Search::Never));
             }
         }
-        let aligned = b.is_zero(rest);
-        all = b.and(all, aligned);
+        all = b.and(all, b.is_zero(rest));
         b.if_else(
             all,
             |b| {
@@ -222,8 +219,7 @@ impl Checks {
             },
             |b| {
                 for (number, var, kind, first) in &begun {
-                    let is_legal = self.are_legal(b, *kind, *first, &groups.list[*number]);
-                    b.set(*var, is_legal);
+                    b.set(*var, self.are_legal(b, *kind, *first, &groups.list[*number]));
                 }
                 for (Load { stmt, at, group }, vars) in run.iter().zip(&vars) {
                     b.at(*at);
@@ -271,8 +267,7 @@ impl Checks {
             let address = offset_by(b, first, member.distance);
             let bytes = Bytes { address, count: kind.bytes, root };
             let legal = self.is_legal(b, kind, bytes, Search::IfNeeded);
-            let illegal = b.not(legal);
-            b.if_(illegal, |b| {
+            b.if_(b.not(legal), |b| {
                 b.at(member.at);
                 report(b, kind, address);
             });
@@ -283,9 +278,7 @@ impl Checks {
 
     /// Whether bytes are aligned for accesses of a kind, and lie in memory that these may reach.
     fn is_legal(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
-        let aligned = b.is_zero(b.and_const(bytes.address, kind.bytes - 1));
-        let inside = self.is_inside(b, kind, bytes, search);
-        b.and(aligned, inside)
+        b.and(b.is_zero(b.and_const(bytes.address, kind.bytes - 1)), self.is_inside(b, kind, bytes, search))
     }
 
     /// Whether bytes from an address on lie in memory that an access may reach.
@@ -395,8 +388,7 @@ impl Checks {
         let search = |b: &Builder<'_>| {
             let (start, size) = find(b, table, address);
             hit.set(b, start, size);
-            let offset = b.sub(address, start);
-            within(b, offset, size, count)
+            within(b, b.sub(address, start), size, count)
         };
         b.choose(
             again,
@@ -404,8 +396,7 @@ impl Checks {
             |b| match params {
                 Some(params) => {
                     let start = b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
-                    let offset = b.sub(address, start);
-                    let is_param = within(b, offset, b.i64(params.into()), count);
+                    let is_param = within(b, b.sub(address, start), b.i64(params.into()), count);
                     b.choose(is_param, |b| b.bool(true), search)
                 }
                 None => search(b),
@@ -424,20 +415,14 @@ impl Checks {
                 return self.in_global(b, bytes, search);
             }
             let is_local = b.compare_const(Compare::Equal, tag, GENERIC_LOCAL);
-            let low = |b: &Builder<'_>| {
-                let offset = b.truncate(address);
-                in_local(b, offset, count)
-            };
+            let low = |b: &Builder<'_>| in_local(b, b.truncate(address), count);
             b.choose(is_local, low, |b| self.in_global(b, bytes, search))
         };
         if !shared {
             return inside(b);
         }
         let is_shared = b.compare_const(Compare::Equal, tag, GENERIC_SHARED);
-        let low = |b: &Builder<'_>| {
-            let offset = b.shared_offset(b.truncate(address));
-            in_shared(b, offset, count)
-        };
+        let low = |b: &Builder<'_>| in_shared(b, b.shared_offset(b.truncate(address)), count);
         b.choose(is_shared, low, inside)
     }
 }

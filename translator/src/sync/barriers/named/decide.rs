@@ -22,30 +22,25 @@ impl NamedBarriers {
         b.set(all_gone, zero);
         b.set(someone, is_ready);
         repeat(b, self.layout.blocks, |b, rank| {
-            let word = self.block(b, rank, block::GONE);
-            let gone = b.load_one(WORD, word);
-            let now = b.add(b.get(all_gone), gone);
-            b.set(all_gone, now);
+            let gone = b.load_one(WORD, self.block(b, rank, block::GONE));
+            b.set(all_gone, b.add(b.get(all_gone), gone));
             b.set(tally.complete, zero);
             repeat(b, self.layout.barriers, |b, id| {
                 let record = self.barrier(b, rank, id);
                 let seen = self.layout.counted.then_some(rank);
                 self.settle(b, record, id, seen, gone, &tally);
             });
-            let word = self.block(b, rank, block::COMPLETE);
-            tally.publish(b, word, someone);
+            tally.publish(b, self.block(b, rank, block::COMPLETE), someone);
         });
         let gone = b.get(all_gone);
         if self.layout.cluster {
             b.set(tally.complete, zero);
             let (record, id) = (self.cluster_barrier(b), b.i32(Barrier::CLUSTER));
             self.settle(b, record, id, None, gone, &tally);
-            let word = self.head(b, head::COMPLETE);
-            tally.publish(b, word, someone);
+            tally.publish(b, self.head(b, head::COMPLETE), someone);
         }
 
-        let whole = Self::everyone(b, self.layout.blocks);
-        let ended = b.compare(Compare::Equal, gone, whole);
+        let ended = b.compare(Compare::Equal, gone, Self::everyone(b, self.layout.blocks));
         let nobody = b.is_zero(b.get(someone));
         let rounds = self.suspending.and_then(|suspending| suspending.rounds);
         let notes = (self.polling.is_some() || rounds.is_some()).then(|| {
@@ -60,10 +55,7 @@ impl NamedBarriers {
         let [go_on, end, stop] = [GO_ON, END, STUCK].map(|verdict| b.i32(verdict));
         let verdict = b.select(stuck, stop, go_on);
         let verdict = match polled {
-            Some((polls, polled)) => {
-                let polls = b.and(polls, b.not(unclear));
-                b.select(polls, polled, verdict)
-            }
+            Some((polls, polled)) => b.select(b.and(polls, b.not(unclear)), polled, verdict),
             None => verdict,
         };
         let verdict = match notes.filter(|_| rounds.is_some()) {
@@ -76,8 +68,7 @@ impl NamedBarriers {
         };
         // Arrivals that no thread waits for may be left.
         let verdict = b.select(ended, end, verdict);
-        let word = self.head(b, head::VERDICT);
-        store(b, word, verdict);
+        store(b, self.head(b, head::VERDICT), verdict);
     }
 
     /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
@@ -86,16 +77,14 @@ impl NamedBarriers {
         let zero = b.i32(0);
         let [global, shared] = [GLOBAL, SHARED].map(|bit| b.is_nonzero(b.and_const(notes, bit.into())));
         let only = b.and(global, nobody);
-        let more = b.add_const(b.get(polling.idle), 1);
-        let idle = b.select(only, more, zero);
+        let idle = b.select(only, b.add_const(b.get(polling.idle), 1), zero);
         b.set(polling.idle, idle);
         let worked = b.is_nonzero(b.and_const(notes, WORKED.into()));
         let active = b.or(b.get(polling.active), b.or(b.not(nobody), worked));
         b.set(polling.active, active);
         let more = b.select(shared, b.i32(MORE_PATIENCE), zero);
         let patience = operations::head(b, polling.workspace, workspace::PATIENCE);
-        let patience = b.add(patience, more);
-        let impatient = b.compare(Compare::LessEqualUnsigned, patience, idle);
+        let impatient = b.compare(Compare::LessEqualUnsigned, b.add(patience, more), idle);
         let suspends = b.and(only, impatient);
         let [go_on, suspended] = [GO_ON, SUSPENDED].map(|verdict| b.i32(verdict));
         let polls = b.and(b.or(global, shared), nobody);
@@ -110,8 +99,7 @@ impl NamedBarriers {
                 .map(|field| b.add_const(record, (4 * field).into()));
         let stated = b.load_one(WORD, expected);
         let number = b.and_const(stated, u64::from(!REDUCES));
-        let used = b.is_nonzero(number);
-        b.if_(used, |b| {
+        b.if_(b.is_nonzero(number), |b| {
             let count = b.load_one(WORD, arrived);
             let absent = counted.map_or(gone, |rank| self.absent(b, rank, seen, gone));
             let total = b.add(count, absent);
@@ -126,8 +114,7 @@ impl NamedBarriers {
                 } else {
                     rest
                 };
-                let some = b.is_nonzero(rest);
-                tally.add(b, id, some);
+                tally.add(b, id, b.is_nonzero(rest));
                 let zero = b.i32(0);
                 if self.reduces {
                     store(b, result, b.load_one(WORD, votes));
@@ -143,8 +130,7 @@ impl NamedBarriers {
     /// How many threads have left, of those warps of a block that were seen at a barrier.
     fn absent(&self, b: &Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
         let seen = b.load_one(WORD, seen);
-        let all = b.compare_const(Compare::Equal, seen, u32::MAX.into());
-        let simple = b.or(all, b.is_zero(gone));
+        let simple = b.or(b.compare_const(Compare::Equal, seen, u32::MAX.into()), b.is_zero(gone));
         b.choose(
             simple,
             |_| gone,
@@ -153,10 +139,8 @@ impl NamedBarriers {
                 b.set(sum, b.i32(0));
                 repeat(b, WARPS, |b, number| {
                     let bit = b.and_const(b.binary(Binary::Shr, seen, number), 1);
-                    let word = self.warp(b, rank, number);
-                    let left = b.mul(b.load_one(WORD, word), bit);
-                    let now = b.add(b.get(sum), left);
-                    b.set(sum, now);
+                    let left = b.mul(b.load_one(WORD, self.warp(b, rank, number)), bit);
+                    b.set(sum, b.add(b.get(sum), left));
                 });
                 b.get(sum)
             },
@@ -181,8 +165,7 @@ impl Tally {
 
     /// Records a complete barrier, and whether it had too many arrivals.
     fn add(&self, b: &Builder<'_>, id: Value, unclear: Value) {
-        let now = b.or(b.get(self.unclear), unclear);
-        b.set(self.unclear, now);
+        b.set(self.unclear, b.or(b.get(self.unclear), unclear));
         let before = b.get(self.complete);
         let bit = b.binary(Binary::Shl, b.i32(1), id);
         b.set(self.complete, b.or(before, bit));
@@ -193,16 +176,14 @@ impl Tally {
     fn publish(&self, b: &Builder<'_>, word: Value, someone: Var) {
         let complete = b.get(self.complete);
         store(b, word, complete);
-        let now = b.or(b.get(someone), complete);
-        b.set(someone, now);
+        b.set(someone, b.or(b.get(someone), complete));
     }
 }
 
 /// Runs something for each number below `count`.
 fn repeat(b: &Builder<'_>, count: u32, what: impl FnOnce(&Builder<'_>, Value)) {
     if count == 1 {
-        let only = b.i32(0);
-        return what(b, only);
+        return what(b, b.i32(0));
     }
     let next = b.var(Type::I32);
     b.set(next, b.i32(0));

@@ -163,16 +163,13 @@ impl NamedBarriers {
             b.set(word, b.add(number, all));
         });
         b.barrier();
-        let leads = b.is_zero(index);
-        b.if_(leads, |b| {
-            let whole = whole_warps(b, threads);
-            let lacking = b.sub(whole, threads);
+        b.if_(b.is_zero(index), |b| {
+            let lacking = b.sub(whole_warps(b, threads), threads);
             let gone = self.own_block(b, block::GONE);
             store(b, gone, lacking);
             if self.layout.counted {
                 let last = b.shr(b.sub_const(threads, 1), WARP.ilog2());
-                let word = self.warp(b, rank, last);
-                store(b, word, lacking);
+                store(b, self.warp(b, rank, last), lacking);
             }
         });
         b.barrier();
@@ -184,17 +181,13 @@ impl NamedBarriers {
 
     /// Runs something in the workgroup's first thread.
     fn by_first_thread(&self, b: &Builder<'_>, what: impl FnOnce(&Builder<'_>)) {
-        let index = b.builtin(Builtin::ThreadIndex);
-        let rank = b.cluster_rank();
-        let place = b.or(index, rank);
+        let place = b.or(b.builtin(Builtin::ThreadIndex), b.cluster_rank());
         b.if_(b.is_zero(place), what);
     }
 
     /// The number of threads that a barrier without a count waits for: those of all `blocks`, in whole warps.
     fn everyone(b: &Builder<'_>, blocks: u32) -> Value {
-        let threads = block_threads(b);
-        let whole = whole_warps(b, threads);
-        b.mul_const(whole, blocks.into())
+        b.mul_const(whole_warps(b, block_threads(b)), blocks.into())
     }
 
     /// Makes the thread wait for the cluster's barrier, unless the barrier has completed since the thread arrived.
@@ -202,8 +195,7 @@ impl NamedBarriers {
         let waits = b.is_nonzero(b.and_const(b.get(owed), 1 << Barrier::CLUSTER));
         b.set(self.waits, waits);
         b.set(self.at, b.i32(Barrier::CLUSTER));
-        let goes_on = b.not(waits);
-        b.if_(goes_on, |b| self.stay_ready(b));
+        b.if_(b.not(waits), |b| self.stay_ready(b));
     }
 
     /// Arrives at a barrier and notes that the thread waits there, unless it only arrives.
@@ -253,8 +245,7 @@ impl NamedBarriers {
         match (&barrier.kind, self.owed) {
             (Kind::Arrive, Some(owed)) => {
                 let bit = b.binary(Binary::Shl, one, id);
-                let now = b.or(b.get(owed), bit);
-                b.set(owed, now);
+                b.set(owed, b.or(b.get(owed), bit));
             }
             _ => {
                 b.set(self.at, id);
@@ -265,8 +256,7 @@ impl NamedBarriers {
 
     /// Notes that the thread can go on in any case.
     pub fn stay_ready(&self, b: &Builder<'_>) {
-        let word = self.head(b, head::READY);
-        store(b, word, b.i32(1));
+        store(b, self.head(b, head::READY), b.i32(1));
     }
 
     /// Notes that the thread can go on, if only to read once more what other threads have written.
@@ -337,8 +327,7 @@ impl NamedBarriers {
             let minus_one = b.i32(u32::MAX);
             let cluster = self.layout.cluster.then_some(Barrier::CLUSTER);
             for id in (0..self.layout.barriers).chain(cluster) {
-                let arrived = b.is_nonzero(b.and_const(owed, 1 << id));
-                b.if_(arrived, |b| {
+                b.if_(b.is_nonzero(b.and_const(owed, 1 << id)), |b| {
                     let record = if id == Barrier::CLUSTER {
                         self.cluster_barrier(b)
                     } else {
@@ -357,8 +346,7 @@ impl NamedBarriers {
         }
         if self.layout.counted {
             let warp = b.shr(b.builtin(Builtin::ThreadIndex), WARP.ilog2());
-            let word = self.warp(b, rank, warp);
-            add(b, word, one);
+            add(b, self.warp(b, rank, warp), one);
         }
     }
 
@@ -385,23 +373,17 @@ impl NamedBarriers {
         b.barrier();
         self.by_first_thread(b, |b| self.decide(b));
         b.barrier();
-        let word = self.own_block(b, block::COMPLETE);
-        let mut complete = b.load_one(WORD, word);
+        let mut complete = b.load_one(WORD, self.own_block(b, block::COMPLETE));
         if self.layout.cluster {
-            let word = self.head(b, head::COMPLETE);
-            let of_cluster = b.load_one(WORD, word);
-            complete = b.or(complete, of_cluster);
+            complete = b.or(complete, b.load_one(WORD, self.head(b, head::COMPLETE)));
         }
         let bit = b.and_const(b.binary(Binary::Shr, complete, b.get(self.at)), 1);
         let open = b.is_zero(bit);
-        let waits = b.and(b.get(self.waits), open);
-        b.set(self.waits, waits);
+        b.set(self.waits, b.and(b.get(self.waits), open));
         if let Some(owed) = self.owed {
-            let now = b.and(b.get(owed), b.not(complete));
-            b.set(owed, now);
+            b.set(owed, b.and(b.get(owed), b.not(complete)));
         }
-        let word = self.head(b, head::VERDICT);
-        let verdict = b.load_one(WORD, word);
+        let verdict = b.load_one(WORD, self.head(b, head::VERDICT));
         b.set(self.verdict, verdict);
         b.compare_const(Compare::Equal, verdict, GO_ON.into())
     }
