@@ -94,7 +94,11 @@ impl Pack<'_> {
             return self.set_slot(*value, Slot::Same(rank));
         }
         let mut stmt = stmt.clone();
-        crate::ir::map_operands(&mut stmt, |value| self.same(value));
+        crate::ir::map_operands(&mut stmt, |value| match self.definitions.at(value) {
+            // The number of the warp comes from it, which may be pending.
+            Some(Some(Op::Builtin(Builtin::ThreadIndex))) => self.positions.first_index(),
+            _ => self.same(value),
+        });
         let mut results = Vec::new();
         crate::ir::for_each_result(&stmt, |result| results.push(result));
         for result in results {

@@ -118,8 +118,12 @@ impl Positions {
 
     /// The number in its block of a lane's thread, where all threads of a warp are in one invocation.
     pub(super) fn index_at(&self, b: &Builder<'_>, lane: Value) -> Value {
-        let first = self.index.first().copied().unwrap_or(self.invocation);
-        b.add(first, lane)
+        b.add(self.first_index(), lane)
+    }
+
+    /// The number in its block of the thread of an invocation's first lane.
+    pub(super) fn first_index(&self) -> Value {
+        self.index.first().copied().unwrap_or(self.invocation)
     }
 }
 

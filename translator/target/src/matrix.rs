@@ -41,6 +41,14 @@ pub enum MatrixTypes {
 }
 
 impl MatrixTypes {
+    /// The same with signed bytes in place of bytes of which one matrix' are unsigned. Two such products make one.
+    pub fn with_signed_bytes(self) -> Self {
+        match self {
+            Self::S8U8 | Self::U8S8 => Self::S8,
+            other => other,
+        }
+    }
+
     /// Those of bytes.
     pub fn of_bytes(are_signed: [bool; 2]) -> Self {
         match are_signed {

@@ -2,20 +2,52 @@
 //! the lanes that hold them.
 
 use crate::ir::{
-    Accumulator, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary,
-    Value, Var, Warp, WarpOp, rewrite,
+    Accumulator, Binary, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt,
+    Type, Unary, Value, Var, Warp, WarpOp, rewrite,
 };
 use ptx2spv_target::MatrixTypes;
 
-/// Replaces the products whose types the device's units don't have.
+/// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
 pub fn expand_matrix_products(function: &mut Function, has_unit: impl Fn(MatrixTypes) -> bool) {
     rewrite(function, |b, stmt| match stmt {
-        Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), .. }) if !has_unit(*types) => {
-            expand(b, *types, fragments, results);
+        Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }) if !has_unit(*types) => {
+            if has_unit(types.with_signed_bytes()) {
+                by_signed_bytes(b, *types, *fragments, *members, results);
+            } else {
+                expand(b, *types, fragments, results);
+            }
             Rewritten::Replaced
         }
         _ => Rewritten::Kept,
     });
+}
+
+/// A product of bytes of which one matrix' are unsigned, by two of signed bytes: an unsigned byte is what its bits are as a signed one, and 256 times
+/// its highest bit.
+fn by_signed_bytes(
+    b: &Builder<'_>,
+    types: MatrixTypes,
+    fragments: Fragments,
+    members: Option<Value>,
+    results: &[Value],
+) {
+    let product = |fragments| {
+        let results = [(); 4].map(|()| b.value(Type::I32));
+        let op = WarpOp::MatrixProduct(types.with_signed_bytes(), fragments);
+        b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members }));
+        results
+    };
+    let highest = |word| b.and_const(b.shr(word, 7), 0x0101_0101);
+    let zero = b.i32(0);
+    let upper = match types {
+        MatrixTypes::U8S8 => Fragments { a: fragments.a.map(highest), b: fragments.b, c: [zero; 4] },
+        _ => Fragments { a: fragments.a, b: fragments.b.map(highest), c: [zero; 4] },
+    };
+    let [lower, upper] = [fragments, upper].map(product);
+    for ((lower, upper), &result) in lower.into_iter().zip(upper).zip(results) {
+        let upper = b.shl(upper, 8);
+        b.push(Stmt::Let(result, Op::Binary(Binary::Add, lower, upper)));
+    }
 }
 
 fn expand(b: &Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &[Value]) {

@@ -48,7 +48,8 @@ impl Common {
 
     /// Whether its code is long: none of these matrix units computes it.
     pub fn is_long(&self, units: &BTreeSet<MatrixTypes>) -> bool {
-        multiply::unit(&self.like).is_none_or(|types| !units.contains(&types))
+        let has = |types| units.contains(&types);
+        multiply::unit(&self.like).is_none_or(|types| !has(types) && !has(types.with_signed_bytes()))
     }
 
     /// The product of the variables, as an instruction of a function.
