@@ -1,6 +1,10 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
+//! A dot product that stands for `fma` ([`Facts::dot_f32_fused`]) is a product and a sum for the driver that computes it so. Where a factor is 1
+//! or -1 there is no product, and NVIDIA's driver reorders that sum with another such sum that the addend is. It takes `x * -2 + x` for `-x`, also
+//! where `x` is zero or infinite. So factors of 1 and -1 are hidden, and so is an addend that is multiplied by a constant too.
+//!
 //! The same is done for conversions to integers that rely on the device's saturation (`to_integer_f32_saturates`). SPIR-V leaves numbers out
 //! of range undefined, so a compiler that knows the operand may compute any result: NVIDIA's computes 0.
 //!
@@ -14,15 +18,20 @@ use rustc_hash::FxHashMap;
 use crate::index::IndexVec;
 use crate::ir::{
     Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Rewritten, Space, Stmt, SubgroupOp, Type, Unary, Value,
-    Var, bits_type, for_each_result, map_op_operands, mask, rewrite,
+    Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
 };
 use crate::legalize::driver::veil::Veil;
-use crate::soft::Format;
+use crate::soft::{Format, SINGLE};
 use ptx2spv_target::Facts;
 
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
-    if !hides_any(facts, Type::F32) && !hides_any(facts, Type::F64) && !facts.to_integer_f32_saturates {
+    let mut has_dots = false;
+    for_each_stmt(&function.body, |stmt| has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..))));
+    if !has_dots
+        && ![Type::F32, Type::F64].map(|ty| hides_any(facts, ty)).contains(&true)
+        && !facts.to_integer_f32_saturates
+    {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -53,6 +62,21 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 let difference = b.op(ty, Op::Binary(Binary::FSub, x, y));
                 originals.insert(difference, result);
                 Rewritten::By(difference)
+            }
+            Stmt::Let(result, Op::DotFma(x, y, z)) => {
+                let is_unit = |factor| {
+                    b.known(factor).is_some_and(|bits| bits & (SINGLE.sign() - 1) == u64::from(1_f32.to_bits()))
+                };
+                let is_repeated = [(x, y), (y, x)].iter().any(|(one, other)| *one == z && b.known(*other).is_some());
+                let operands = [(x, is_unit(x)), (y, is_unit(y)), (z, is_repeated)];
+                let [x, y, z] = operands
+                    .map(|(value, hides)| if hides || is_hidden(b, value) { first.hide(b, value) } else { value });
+                if operands.map(|(value, _)| value) == [x, y, z] {
+                    return Rewritten::Kept;
+                }
+                let hidden = b.op(Type::F32, Op::DotFma(x, y, z));
+                originals.insert(hidden, result);
+                Rewritten::By(hidden)
             }
             Stmt::Let(result, op) if is_arithmetic(&op) => {
                 let mut changed = false;

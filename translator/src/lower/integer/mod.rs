@@ -177,10 +177,11 @@ pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// The magnitude of a signed value, and whether it is negative.
 pub(crate) fn magnitude(l: &mut Lowering<'_, '_>, value: Value) -> (Value, Value) {
     let negative = l.b.compare_const(Compare::LessSigned, value, 0);
-    // By bit operations, since NVIDIA's driver assumes that the result of a selection is never negative.
+    // Less twice the value if that is negative. NVIDIA's driver takes a selection, and the usual `(x ^ signs) - signs`, for magnitudes that
+    // are never negative, and divides that of the least integer wrong.
     let signs = l.b.sar(value, if l.b.type_of(value) == Type::I64 { 63 } else { 31 });
-    let flipped = l.b.xor(value, signs);
-    (l.b.sub(flipped, signs), negative)
+    let twice = l.b.shl(l.b.and(value, signs), 1);
+    (l.b.sub(value, twice), negative)
 }
 
 /// Division on magnitudes: SPIR-V leaves signed remainders of negative operands and all division by zero undefined.
