@@ -132,9 +132,17 @@ impl<'s> FunctionDecoder<'_, 's> {
                 let count = coordinates(modifiers, operand)?.saturating_sub(2);
                 return self.vector(operand, ScalarType::U16, ScalarType::fits, count, false);
             }
-            "{D}" | "{CD}" => {
+            "{D}" => {
                 let matrix = modifiers.fragment().map_or(Matrix::D, Matrix::from);
                 return self.fragment(operand, modifiers, matrix, true);
+            }
+            "{CD}" => {
+                return match self.fragment(operand, modifiers, Matrix::D, true)? {
+                    Operand::Vector(elements) if elements.contains(&Operand::Sink) => {
+                        Err(Diagnostic::invalid("a sum needs all of its registers: they are read too", operand.span()))
+                    }
+                    elements => Ok(elements),
+                };
             }
             "{A}" => return self.fragment(operand, modifiers, Matrix::A, false),
             "{B}" => return self.fragment(operand, modifiers, Matrix::B, false),
