@@ -18,7 +18,6 @@ const FIRST = "mandelbrot";
 const state = { example: FIRST, ptx: null, kernel: null, preset: "nvidia", tab: "run", stage: null };
 let diagnostics = [];
 let findings = [];
-let kernels = [];
 
 const module = await compile();
 // Several, so that neither a translation nor a kernel that runs delays what is said of the text.
@@ -81,11 +80,9 @@ async function inspect(typed) {
   mark(answer.error ? [] : answer.diagnostics);
   if (typed) performance.measure("diagnostics", { start: typed });
   if (answer.kernels) {
-    kernels = answer.kernels;
-    const names = kernels.map(({ name }) => name);
+    const names = answer.kernels;
     if (!names.includes(state.kernel)) state.kernel = names[0] ?? null;
     find("kernel").replaceChildren(...names.map((name) => new Option(name, name, false, name === state.kernel)));
-    chooseKernel();
     await translate();
   } else {
     for (const id of ["stages", "spirv", "devices"]) find(id).classList.add("stale");
@@ -99,11 +96,9 @@ function mark(list) {
   problems(find("problems"), diagnostics, findings, (line, column) => editor.go(line, column));
 }
 
+// Fields for the parameters of the kernel, which stay as they are while other things are typed.
 let shown = "";
-function chooseKernel() {
-  const kernel = kernels.find(({ name }) => name === state.kernel);
-  const params = kernel?.params ?? [];
-  // The fields stay as they are while other things are typed.
+function showParams(params) {
   const now = JSON.stringify([state.kernel, params]);
   if (now !== shown) launch.params(params);
   shown = now;
@@ -127,6 +122,7 @@ async function translate() {
     find("summary").textContent = "";
     return;
   }
+  showParams(answer.params);
   summarize(find("summary"), answer);
   stages.show(answer.stages);
   list(find("spirv").querySelector("pre"), answer.spirv);
@@ -206,7 +202,6 @@ find("example").onchange = async ({ target }) => {
 };
 find("kernel").onchange = ({ target }) => {
   state.kernel = target.value;
-  chooseKernel();
   remember();
   translate();
 };

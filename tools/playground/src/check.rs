@@ -1,18 +1,17 @@
 //! What is wrong with a text.
 
-use ptx2spv_translator::{Diagnostics, Options, Program, Source, Target, names};
+use ptx2spv_translator::{Diagnostics, Program, Source, names};
 use serde_json::{Value, json};
 
 /// The name of the page's text.
 pub const NAME: &str = "page.ptx";
 
-/// The kernels that the text declares, and its errors, as far as they show before kernels are translated.
+/// The names of the text's kernels, and its errors, as far as they show before kernels are translated.
 pub fn check(ptx: &str) -> Value {
     let source = Source::new(NAME, ptx);
     match Program::new(&source) {
         Ok(program) => {
-            let target = Target::reference();
-            json!({"kernels": program.declarations(&Options::new(&target)), "diagnostics": []})
+            json!({"kernels": program.entries(), "diagnostics": []})
         }
         Err(errors) => json!({"diagnostics": diagnostics(&errors)}),
     }

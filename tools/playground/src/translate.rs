@@ -49,6 +49,8 @@ fn summary(made: &Translation) -> Value {
         "bytes": 4 * made.spirv.len(),
         "version": format!("{major}.{minor}"),
         "features": made.interface.features,
+        // With those that are seen to be pointers.
+        "params": made.interface.entries.first().map(|entry| &entry.params),
     })
 }
 

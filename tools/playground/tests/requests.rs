@@ -49,14 +49,7 @@ fn places_of_errors_are_lines_and_columns_of_characters() {
     let error = &answer["diagnostics"][0];
     assert_eq!((&error["start"], &error["function"]), (&json!({"line": 11, "column": 14}), &json!("store")));
     assert!(answer["kernels"].is_null());
-    let right = ask(&json!({"ask": "check", "ptx": PTX}));
-    let names = |name: &str| {
-        right["kernels"][0]["params"].as_array().unwrap().iter().map(|param| param[name].clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (right["diagnostics"].clone(), names("name"), names("pointer")),
-        (json!([]), vec![json!("out"), json!("value")], vec![json!(true), json!(false)])
-    );
+    assert_eq!(ask(&json!({"ask": "check", "ptx": PTX})), json!({"diagnostics": [], "kernels": ["store"]}));
 }
 
 #[test]
@@ -69,6 +62,8 @@ fn translations_have_stages_and_sizes() {
                 && translated["spirv"].as_str().unwrap().contains("OpStore")
         );
         assert!(size["bytes"].as_u64() > Some(100));
+        let params = size["params"].as_array().unwrap().iter().map(|param| [&param["name"], &param["pointer"]]);
+        assert!(params.eq([[&json!("out"), &json!(true)], [&json!("value"), &json!(false)]]), "{size}");
         for same in ["bytes", "version", "features"] {
             assert_eq!(translated[same], size[same], "{preset}");
         }
