@@ -93,23 +93,29 @@ struct SamplerShared {
     descriptor: TextureDescriptor,
 }
 
-impl fmt::Debug for Texture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Texture({:#x}, {:?})", self.handle(), self.shared.resource)
-    }
+/// Defines what objects have in common.
+macro_rules! objects {
+    ($($object:ident: $member:ident),*) => {$(
+        impl fmt::Debug for $object {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({:#x}, {:?})", stringify!($object), self.handle(), self.shared.$member)
+            }
+        }
+
+        impl $object {
+            /// The handle, which kernels get as an argument or read from memory. It is valid as long as the object lives.
+            pub fn handle(&self) -> u64 {
+                self.shared.record.address()
+            }
+
+            pub(crate) fn device(&self) -> &Device {
+                self.shared.record.device()
+            }
+        }
+    )*};
 }
 
-impl fmt::Debug for Surface {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Surface({:#x}, {:?})", self.handle(), self.shared.array)
-    }
-}
-
-impl fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sampler({:#x}, {:?})", self.handle(), self.shared.descriptor)
-    }
-}
+objects!(Texture: resource, Surface: array, Sampler: descriptor);
 
 impl Device {
     /// Makes a texture object.
@@ -173,11 +179,6 @@ impl Device {
 }
 
 impl Texture {
-    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the texture lives.
-    pub fn handle(&self) -> u64 {
-        self.shared.record.address()
-    }
-
     /// The texture's memory.
     pub fn resource(&self) -> &Resource {
         &self.shared.resource
@@ -193,10 +194,6 @@ impl Texture {
         self.shared.view.as_ref()
     }
 
-    pub(crate) fn device(&self) -> &Device {
-        self.shared.record.device()
-    }
-
     /// Whether the texture has an image that samplers read.
     pub(crate) fn has_image(&self) -> bool {
         self.shared.image.is_some()
@@ -204,29 +201,9 @@ impl Texture {
 }
 
 impl Surface {
-    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the surface lives.
-    pub fn handle(&self) -> u64 {
-        self.shared.record.address()
-    }
-
     /// The surface's array.
     pub fn array(&self) -> &Array {
         &self.shared.array
-    }
-
-    pub(crate) fn device(&self) -> &Device {
-        self.shared.record.device()
-    }
-}
-
-impl Sampler {
-    /// The handle, which kernels get as an argument or read from memory. It is valid as long as the sampler lives.
-    pub fn handle(&self) -> u64 {
-        self.shared.record.address()
-    }
-
-    pub(crate) fn device(&self) -> &Device {
-        self.shared.record.device()
     }
 }
 

@@ -1,9 +1,6 @@
 //! Launches of random programs as launch cases.
 
-use std::collections::BTreeMap;
-
 use ptx2spv::cases::contents::Array;
-use ptx2spv::cases::images::Textures;
 use ptx2spv::cases::prepare::{Argument, Check, Expectation, Prepared, Subject, Tolerance};
 use ptx2spv::cases::{Ptx, Scalar};
 
@@ -23,19 +20,7 @@ pub fn prepare(program: &Program, launch: &Launch, outcome: &Outcome) -> Prepare
         expected: array(expected),
         tolerance: Tolerance::default(),
     };
-    Prepared {
-        name: "program".to_owned(),
-        ptx: Ptx::new("program.ptx", ptx(&[("program", program)])),
-        entry: "program".to_owned(),
-        grid: launch.grid,
-        block: launch.block,
-        cluster: None,
-        cooperative: false,
-        dynamic_shared_bytes: 0,
-        globals: BTreeMap::new(),
-        textures: Textures::default(),
-        args,
-        read_globals: BTreeMap::new(),
-        expectation: Expectation::Results(buffers.iter().enumerate().map(check).collect()),
-    }
+    let ptx = Ptx::new("program.ptx", ptx(&[("program", program)]));
+    let expectation = Expectation::Results(buffers.iter().enumerate().map(check).collect());
+    Prepared { grid: launch.grid, block: launch.block, args, expectation, ..Prepared::new(ptx, "program") }
 }

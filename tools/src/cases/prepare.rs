@@ -44,6 +44,28 @@ pub struct Prepared {
     pub expectation: Expectation,
 }
 
+impl Prepared {
+    /// A launch of one thread without arguments and expectations, named after its kernel.
+    pub fn new(ptx: Ptx, entry: impl Into<String>) -> Self {
+        let entry = entry.into();
+        Self {
+            name: entry.clone(),
+            ptx,
+            entry,
+            grid: [1; 3],
+            block: [1; 3],
+            cluster: None,
+            cooperative: false,
+            dynamic_shared_bytes: 0,
+            globals: BTreeMap::new(),
+            textures: Textures::default(),
+            args: Vec::new(),
+            read_globals: BTreeMap::new(),
+            expectation: Expectation::Results(Vec::new()),
+        }
+    }
+}
+
 /// A kernel argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {

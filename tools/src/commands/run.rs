@@ -1,6 +1,5 @@
 //! `ptx2spv run`: runs one kernel with arguments from the command line, or the cases of a file, and shows the results.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use ptx2spv::cases::images::Textures;
-use ptx2spv::cases::prepare::{Argument, Expectation, Prepared};
+use ptx2spv::cases::prepare::{Argument, Prepared};
 use ptx2spv::cases::{Backend, Case, DeviceBackend, Failure, Outputs, Ptx, Steps, Verdict, argument_text, judge};
 use ptx2spv::cli::{ServiceArguments, Status, UsageError};
 use ptx2spv::findings;
@@ -213,21 +212,15 @@ fn run_kernel(
     load: Option<Load<'_>>,
     out: &mut dyn Write,
 ) -> Result<Status> {
-    let entry = entry(arguments, kernels)?.to_owned();
     let case = Prepared {
-        name: entry.clone(),
-        ptx: ptx.clone(),
-        entry,
         grid: arguments.grid.unwrap_or([1; 3]),
         block: arguments.block.unwrap_or([1; 3]),
         cluster: arguments.cluster,
         cooperative: arguments.cooperative,
         dynamic_shared_bytes: arguments.shared.unwrap_or(0),
-        globals: BTreeMap::new(),
         textures,
         args,
-        read_globals: BTreeMap::new(),
-        expectation: Expectation::Results(Vec::new()),
+        ..Prepared::new(ptx.clone(), entry(arguments, kernels)?)
     };
     let mut backend = open(arguments)?.with_cache().with_sizes(arguments.services.get());
     let options = backend.options();
@@ -370,18 +363,7 @@ fn running(backend: &DeviceBackend, case: &Prepared) -> String {
 }
 
 fn report(backend: &DeviceBackend, case: &Prepared) -> show::Report {
-    show::Report {
-        device: backend.name(),
-        case: None,
-        kernel: case.entry.clone(),
-        passed: None,
-        message: None,
-        results: Vec::new(),
-        counters: Vec::new(),
-        findings: Vec::new(),
-        trace: Vec::new(),
-        output: String::new(),
-    }
+    show::Report { device: backend.name(), kernel: case.entry.clone(), ..Default::default() }
 }
 
 /// Prints, or adds to the report, the trace, the kernel's output and the results.

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use ptx2spv::cases::contents::Array;
-use ptx2spv::cases::prepare::{Argument, Expectation};
+use ptx2spv::cases::prepare::Argument;
 use ptx2spv::cases::{Backend, CudaBackend, DeviceBackend, Outputs, Prepared, Ptx, Scalar};
 use ptx2spv::cli::{self, Status};
 use ptx2spv_runtime::{Config, DeviceSelector};
@@ -267,19 +267,5 @@ fn program_case(seed: u64, drawn: &Drawn) -> Prepared {
 }
 
 fn case(ptx: String, entry: &str, grid: [u32; 3], block: [u32; 3], args: Vec<Argument>) -> Prepared {
-    Prepared {
-        name: entry.to_owned(),
-        ptx: Ptx::new(format!("{entry}.ptx"), ptx),
-        entry: entry.to_owned(),
-        grid,
-        block,
-        cluster: None,
-        cooperative: false,
-        dynamic_shared_bytes: 0,
-        globals: Default::default(),
-        textures: Default::default(),
-        args,
-        read_globals: Default::default(),
-        expectation: Expectation::Results(Vec::new()),
-    }
+    Prepared { grid, block, args, ..Prepared::new(Ptx::new(format!("{entry}.ptx"), ptx), entry) }
 }

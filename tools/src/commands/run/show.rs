@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// A launch in the output of `--json`.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Report {
     /// The device's name.
     pub device: String,

@@ -46,11 +46,16 @@ fn append_count(asm: &mut Assembler, total: Slot) {
     asm.put(Inst::Binary { op: Binary::IAdd, bits: 32, d: total, a: shifted, b: more });
 }
 
-#[test]
-fn both_arms_and_what_follows() {
-    let (mut asm, total, id) = begin(&[1, 2]);
-    let third = remainder(&mut asm, id, 3);
-    asm.branch_if(third, 0, 1, 2);
+/// The last operation, and what the invocation returns.
+fn end(asm: &mut Assembler, total: Slot, id: Slot) {
+    append_count(asm, total);
+    asm.store(id, total);
+    asm.put(Inst::Return);
+}
+
+/// A branch with an operation in each arm, and the last one after it.
+fn arms_and_end(asm: &mut Assembler, condition: Slot, total: Slot, id: Slot) {
+    asm.branch_if(condition, 0, 1, 2);
     for _ in 0..2 {
         asm.block(&[], &[3]);
         let here = asm.count();
@@ -58,9 +63,14 @@ fn both_arms_and_what_follows() {
         asm.put(Inst::Jump(3));
     }
     asm.block(&[], &[]);
-    append_count(&mut asm, total);
-    asm.store(id, total);
-    asm.put(Inst::Return);
+    end(asm, total, id);
+}
+
+#[test]
+fn both_arms_and_what_follows() {
+    let (mut asm, total, id) = begin(&[1, 2]);
+    let third = remainder(&mut asm, id, 3);
+    arms_and_end(&mut asm, third, total, id);
     expect(asm, |id, subgroup| {
         100 * how_many(subgroup, |other| (other % 3 == 0) == (id % 3 == 0)) + subgroup.len() as u32
     });
@@ -83,9 +93,7 @@ fn rounds_of_a_loop() {
     asm.add(i, 1);
     asm.next_round(index, 1);
     asm.block(&[], &[]);
-    append_count(&mut asm, total);
-    asm.store(id, total);
-    asm.put(Inst::Return);
+    end(&mut asm, total, id);
     expect(asm, |id, subgroup| {
         let inside = (0..=id % 4).fold(0, |total, round| 100 * total + how_many(subgroup, |other| other % 4 >= round));
         inside.wrapping_mul(100).wrapping_add(subgroup.len() as u32)
@@ -185,9 +193,7 @@ fn those_who_are_past_are_not_waited_for() {
     append_count(&mut asm, total);
     asm.put(Inst::Jump(2));
     asm.block(&[], &[]);
-    append_count(&mut asm, total);
-    asm.store(id, total);
-    asm.put(Inst::Return);
+    end(&mut asm, total, id);
     expect(asm, |id, subgroup| {
         let even = how_many(subgroup, |other| other % 2 == 0);
         (if id % 2 == 0 { even * 10_000 + even * 100 } else { 0 }) + subgroup.len() as u32
@@ -204,17 +210,7 @@ fn whole_under(seed: u64, maximal: bool, subgroup_uniform: bool, divergent: bool
     let id = asm.builtin(BuiltIn::LocalInvocationIndex);
     let by = if divergent { asm.builtin(BuiltIn::SubgroupLocalInvocationId) } else { asm.builtin(BuiltIn::SubgroupId) };
     let half = remainder(&mut asm, by, 2);
-    asm.branch_if(half, 0, 1, 2);
-    for _ in 0..2 {
-        asm.block(&[], &[3]);
-        let here = asm.count();
-        asm.put(Inst::Move { d: total, a: here });
-        asm.put(Inst::Jump(3));
-    }
-    asm.block(&[], &[]);
-    append_count(&mut asm, total);
-    asm.store(id, total);
-    asm.put(Inst::Return);
+    arms_and_end(&mut asm, half, total, id);
     let words = asm.runs(8).mode(false, Some(seed)).words();
     let arm = if divergent { 4 } else { 8 };
     [words[..16].iter().all(|word| word / 100 == arm), words[..16].iter().all(|word| word % 100 == 8)]

@@ -1,11 +1,10 @@
 //! The interfaces to measure: the same launch through CUDA's driver and through ptx2spv.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use ptx2spv::cases::device::Made;
-use ptx2spv::cases::prepare::{Expectation, Prepared};
+use ptx2spv::cases::prepare::Prepared;
 use ptx2spv::cases::{Outputs, Ptx, argument_text, cuda};
 use ptx2spv::cuda::{Context, Launch};
 use ptx2spv_runtime::{Device, Kernel, LaunchConfig, LoadOptions, Module};
@@ -57,20 +56,15 @@ impl Side {
 /// Makes the launch's inputs.
 pub fn prepare(workload: &Workload) -> Result<Prepared> {
     let (args, textures) = argument_text::parse_all(&workload.args)?;
+    let ptx = Ptx::new(format!("{}.ptx", workload.entry), workload.ptx);
     Ok(Prepared {
         name: workload.name.to_owned(),
-        ptx: Ptx::new(format!("{}.ptx", workload.entry), workload.ptx),
-        entry: workload.entry.to_owned(),
         grid: workload.grid,
         block: workload.block,
-        cluster: None,
-        cooperative: false,
         dynamic_shared_bytes: workload.shared,
-        globals: BTreeMap::new(),
         textures,
         args,
-        read_globals: BTreeMap::new(),
-        expectation: Expectation::Results(Vec::new()),
+        ..Prepared::new(ptx, workload.entry)
     })
 }
 
