@@ -1,10 +1,9 @@
 //! An open Vulkan device and its objects.
 
-pub(crate) mod backend;
-pub(crate) mod fault;
-pub(crate) mod held;
-pub(crate) mod raw;
-mod timer;
+pub(crate) mod handles;
+mod memory;
+mod status;
+pub(crate) mod timer;
 
 use std::sync::{Arc, Mutex};
 
@@ -12,15 +11,15 @@ use ash::vk;
 
 use crate::backend::order::MAX_QUEUES;
 use crate::backend::range::Allocations;
-use crate::backend::vulkan::device::raw::{Clock, Family, RawDevice};
+use crate::backend::vulkan::device::handles::{Handles, KeptPipelines, PipelineCache};
 use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::info::PhysicalDevice;
-use crate::backend::vulkan::memory::images::Images;
 use crate::backend::vulkan::memory::live::Live;
-use crate::backend::vulkan::memory::staging::Staging;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
-use crate::backend::vulkan::pipeline::handles::{Handles, KeptPipelines, PipelineCache};
+use crate::backend::vulkan::raw::{Clock, Family, RawDevice};
 use crate::backend::vulkan::submit::queues::Queues;
+use crate::backend::vulkan::transfer::images::Images;
+use crate::backend::vulkan::transfer::staging::Staging;
 use crate::error::Error;
 use crate::sync::lock;
 

@@ -6,8 +6,8 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::{Facts, FloatControls, Limits, MatrixTypes, Subgroups, Version};
 use ptx2spv_translator::{Feature, Target};
 
-use crate::backend::vulkan::device::held;
 use crate::backend::vulkan::instance::features::{self, Offer};
+use crate::backend::vulkan::instance::held;
 use crate::backend::vulkan::instance::{Instance, drivers, quirks, version_of};
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};

@@ -2,6 +2,7 @@
 
 pub(crate) mod drivers;
 pub(crate) mod features;
+pub(crate) mod held;
 pub(crate) mod info;
 pub(crate) mod quirks;
 
@@ -14,7 +15,6 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use crate::backend::order::MAX_QUEUES;
-use crate::backend::vulkan::device::held;
 use crate::error::Error;
 use crate::info::Process;
 use crate::info::restrictions::Restrictions;

@@ -2,11 +2,8 @@
 //!
 //! A block is freed when dropped, whether or not the device still uses it: the submission queues retire blocks that are in use.
 
-pub(crate) mod images;
 pub(crate) mod live;
 pub(crate) mod placed;
-pub(crate) mod staging;
-pub(crate) mod transfer;
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -18,8 +15,8 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, 
 use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
 use crate::backend::range::MemoryInfo;
-use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::instance::Instance;
+use crate::backend::vulkan::raw::RawDevice;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;

@@ -1,6 +1,5 @@
 //! Vulkan shaders and pipelines, and their launches.
 
-pub(crate) mod handles;
 mod time;
 
 use std::ffi::CString;
@@ -13,9 +12,9 @@ use ptx2spv_translator::interface::texture::{image, is_specializable, specialize
 use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::vulkan::device::Device;
-use crate::backend::vulkan::device::raw::RawDevice;
+use crate::backend::vulkan::device::handles::Handles;
 use crate::backend::vulkan::memory::Block;
-use crate::backend::vulkan::pipeline::handles::Handles;
+use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::Recorder;
 use crate::backend::vulkan::submit::watched::WatchedRecord;
 use crate::cache::Key;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::backend::order::{Point, StreamKey, Ticket};
-use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
+use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::dependencies::CommandOrder;
 use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
@@ -32,6 +32,7 @@ const ACCESS: vk::AccessFlags = vk::AccessFlags::from_raw(
 );
 
 /// A command buffer with the memory it needs while it runs.
+#[derive(Default)]
 pub(crate) struct Batch {
     pool: vk::CommandPool,
     pub commands: vk::CommandBuffer,
@@ -58,18 +59,7 @@ impl Batch {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         // SAFETY: the pool was created above.
         match unsafe { raw.ash.allocate_command_buffers(&info) }.as_deref() {
-            Ok([commands, ..]) => Ok(Self {
-                pool,
-                commands: *commands,
-                serial: 0,
-                after: Point::default(),
-                recorded: 0,
-                ended: false,
-                params: None,
-                params_used: 0,
-                mirrored: Vec::new(),
-                stamps: Stamps::new(raw),
-            }),
+            Ok([commands, ..]) => Ok(Self { pool, commands: *commands, stamps: Stamps::new(raw), ..Self::default() }),
             other => {
                 // SAFETY: nothing uses the pool.
                 unsafe { raw.ash.destroy_command_pool(pool, None) };

@@ -4,7 +4,5 @@ pub(crate) mod batch;
 pub(crate) mod dependencies;
 pub(crate) mod progress;
 pub(crate) mod queues;
-pub(crate) mod spin;
-pub(crate) mod status;
 pub(crate) mod timing;
 pub(crate) mod watched;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
-use crate::backend::vulkan::device::held;
-use crate::backend::vulkan::device::raw::RawDevice;
+use crate::backend::vulkan::instance::held;
+use crate::backend::vulkan::raw::RawDevice;
 use crate::error::Error;
 use crate::sync::lock;
 

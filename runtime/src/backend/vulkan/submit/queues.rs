@@ -16,8 +16,8 @@ use ash::vk;
 
 use crate::backend::deadline::{Deadline, TimeLimit};
 use crate::backend::order::{Point, StreamKey, Ticket};
-use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::Memory;
+use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::{Batch, Recorder};
 use crate::backend::vulkan::submit::dependencies::{CommandOrder, Dependencies};
 use crate::backend::vulkan::submit::progress::{Progress, Waits};
@@ -44,6 +44,7 @@ pub(crate) struct Queues {
     raw: Arc<RawDevice>,
 }
 
+#[derive(Default)]
 struct State {
     queues: Vec<Queue>,
     dependencies: Dependencies,
@@ -90,14 +91,8 @@ impl Queues {
     /// some share a Vulkan queue. A device without timeline semaphores has a single queue.
     pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self, Error> {
         let progress = (0..count).map(|_| Progress::new(raw.clone())).collect::<Result<_, _>>()?;
-        let state = State {
-            queues: (0..).map(|number| Queue::new(raw.queue(number))).take(count).collect(),
-            dependencies: Dependencies::default(),
-            retired: VecDeque::new(),
-            watched: Watched::default(),
-            failed: None,
-            holders: 0,
-        };
+        let queues = (0..).map(|number| Queue::new(raw.queue(number))).take(count).collect();
+        let state = State { queues, ..State::default() };
         Ok(Self { state: Mutex::new(state), progress, limit: TimeLimit::default(), memory, raw })
     }
 
@@ -455,6 +450,7 @@ impl Drop for Queues {
 const MAX_IN_FLIGHT: usize = 64;
 
 /// A queue for streams. Several may share one Vulkan queue.
+#[derive(Default)]
 pub(crate) struct Queue {
     pub handle: vk::Queue,
     /// The batch being recorded, or one that could not be submitted; its serial is `submitted + 1`.
@@ -472,16 +468,7 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub fn new(handle: vk::Queue) -> Self {
-        Self {
-            handle,
-            open: None,
-            in_flight: VecDeque::new(),
-            idle: Vec::new(),
-            ready: None,
-            submitted: 0,
-            finished: 0,
-            order: CommandOrder::default(),
-        }
+        Self { handle, ..Self::default() }
     }
 
     /// Serial of the last batch with any commands.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use ash::vk;
 
-use crate::backend::vulkan::device::raw::RawDevice;
+use crate::backend::vulkan::raw::RawDevice;
 use crate::error::Error;
 use crate::profile::Work;
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use ash::vk;
 
-use crate::backend::vulkan::device::raw::RawDevice;
-use crate::backend::vulkan::memory::images::Tables;
+use crate::backend::vulkan::raw::RawDevice;
+use crate::backend::vulkan::transfer::images::Tables;
 use crate::cache::{Cache, Key};
 use crate::error::Error;
 use crate::info::DeviceInfo;

@@ -11,8 +11,8 @@ use gpu_allocator::vulkan::Allocation;
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Kind, Record, Texel, flag, image};
 
 use crate::backend::range::MemoryRange;
-use crate::backend::vulkan::device::raw::RawDevice;
 use crate::backend::vulkan::memory::{Block, Memory, image_info};
+use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::Recorder;
 use crate::error::Error;
 use crate::sync::lock;

@@ -1,17 +1,19 @@
 //! The Vulkan device handle, with the few functions that are core in newer versions and extensions in older ones.
 
+pub(crate) mod fault;
+pub(crate) mod spin;
+
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
-use crate::backend::vulkan::device::fault::{Fault, FaultReports};
-use crate::backend::vulkan::device::held;
 use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::instance::features::{self, Offer};
-use crate::backend::vulkan::memory::placed::PlacedMaps;
-use crate::backend::vulkan::submit::spin::Spin;
+use crate::backend::vulkan::instance::held;
+use crate::backend::vulkan::raw::fault::{Fault, FaultReports};
+use crate::backend::vulkan::raw::spin::Spin;
 use crate::error::Error;
 use crate::info::{DeviceInfo, DeviceKind, OwnFeatures, Process};
 use crate::profile::DeviceProfile;
@@ -78,6 +80,25 @@ impl ExternalHost {
         unsafe { instance.raw().get_physical_device_properties2(physical, &mut chain) };
         let alignment = properties.min_imported_host_pointer_alignment.max(1);
         Self { functions: ext::external_memory_host::Device::new(instance.raw(), device), alignment }
+    }
+}
+
+/// `VK_EXT_map_memory_placed`.
+pub(crate) struct PlacedMaps {
+    pub functions: khr::map_memory2::Device,
+    /// Alignment of addresses and sizes.
+    pub alignment: u64,
+}
+
+impl PlacedMaps {
+    /// The functions of a device that has the extensions and the feature enabled.
+    pub fn new(instance: &Instance, physical: vk::PhysicalDevice, device: &ash::Device) -> Self {
+        let mut properties = vk::PhysicalDeviceMapMemoryPlacedPropertiesEXT::default();
+        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
+        // SAFETY: `physical` was enumerated from the instance, and the device has the extension of the chained structure.
+        unsafe { instance.raw().get_physical_device_properties2(physical, &mut chain) };
+        let alignment = properties.min_placed_memory_map_alignment.max(1);
+        Self { functions: khr::map_memory2::Device::new(instance.raw(), device), alignment }
     }
 }
 
