@@ -294,7 +294,7 @@ pub enum Unary {
     Exp2Approx,
     /// The same with subnormal operands as zeros and subnormal results as +0.0, as with `.ftz`. Legalization replaces it.
     Exp2Flushed,
-    /// Binary logarithm within PTX's bound, of anything but subnormals; `F32`.
+    /// Binary logarithm within PTX's bound; `F32`. After legalization it is the device's, of anything but subnormals.
     Log2Approx,
     /// Sine within PTX's bound; `F32`.
     SinApprox,

@@ -204,7 +204,7 @@ pub static PASSES: &[Pass] = &[
     policy("expand_flushed", Mapped, |function, policy| flushed::expand_flushed(function, &policy.floats)),
     policy("expand_rounded", Mapped, |function, policy| legalize::expand_rounded(function, &policy.floats)),
     // After what needs no subnormals of it.
-    every("expand_saturate", Mapped, legalize::expand_saturate),
+    policy("expand_saturate", Mapped, |function, policy| legalize::expand_saturate(function, &policy.floats.trusted)),
     policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)),
     // After what would keep it from flushing.
     policy("take_flushing", Mapped, |function, policy| {

@@ -74,7 +74,12 @@ impl Pack<'_> {
         match mode {
             Shuffle::Up => {
                 let from = b.sub(lane, distance);
-                (from, b.compare(Compare::LessEqualSigned, most, from))
+                let in_range = match b.known(most) {
+                    // As programs test it themselves, so that a driver sees that the tests are one.
+                    Some(0) => b.not(b.ult(lane, distance)),
+                    _ => b.compare(Compare::LessEqualSigned, most, from),
+                };
+                (from, in_range)
             }
             Shuffle::Down => {
                 let from = b.add(lane, distance);

@@ -32,7 +32,7 @@ topics! {
     Fma = "fma",
     /// `div`, `rcp`, `sqrt` with a rounding to nearest: the device's own, which may be some units off.
     Division = "division",
-    /// Denormals: those of the device, in conversions within expansions, in `fma` and approximate roots; `.ftz` asks for nothing.
+    /// Denormals: those of the device, in conversions within expansions, in `fma`, approximate roots and logarithms; `.ftz` asks for nothing.
     Denormals = "denormals",
     /// `.approx` and `.full`: the device's own functions, within Vulkan's bounds.
     Approximate = "approximate",

@@ -17,6 +17,13 @@ fn unary(target: &Target, op: Unary) -> Device {
     Device::new(target, [Type::F32], |b, [x]| b.op(Type::F32, Op::Unary(op, x)))
 }
 
+/// A function of an `F32` on such a device, and on one whose `Fma` rounds once, with their names.
+fn unary_on_both(op: Unary) -> [(&'static str, Device); 2] {
+    let fusing = Facts { fma_f32_fused: true, fma_f32_denormals: true, ..unknown().facts };
+    [("unknown", unknown()), ("fusing", Target { facts: fusing, ..unknown() })]
+        .map(|(name, target)| (name, unary(&target, op)))
+}
+
 /// Every 4099th f32 and all around the powers of two.
 fn operands() -> impl Iterator<Item = f32> {
     let spread = (0..=u32::MAX).step_by(4099);
@@ -43,7 +50,10 @@ impl Worst {
 
 #[test]
 fn exponentials() {
-    let mut device = unary(&unknown(), Unary::Exp2Approx);
+    unary_on_both(Unary::Exp2Approx).into_iter().for_each(exponentials_on);
+}
+
+fn exponentials_on((name, mut device): (&str, Device)) {
     let mut worst = Worst::default();
     for x in operands() {
         let found = f64::from(device.apply_f32([x]));
@@ -58,7 +68,7 @@ fn exponentials() {
             worst.note((found - exact).abs() / unit, x);
         }
     }
-    worst.check("ex2, of the mantissa", 2f64.powf(-22.5));
+    worst.check(&format!("ex2, of the mantissa, {name}"), 2f64.powf(-22.5));
     assert_eq!(device.apply_f32([0.0]), 1.0);
     assert_eq!(device.apply_f32([-0.0]), 1.0);
     assert_eq!(device.apply_f32([3.0]), 8.0);
@@ -66,10 +76,13 @@ fn exponentials() {
 
 #[test]
 fn logarithms() {
-    let mut device = unary(&unknown(), Unary::Log2Approx);
+    unary_on_both(Unary::Log2Approx).into_iter().for_each(logarithms_on);
+}
+
+fn logarithms_on((name, mut device): (&str, Device)) {
     let (mut near, mut far) = (Worst::default(), Worst::default());
     let mantissas = (0..1 << 23).step_by(7).map(|bits| f32::from_bits(0x3f80_0000 + bits));
-    for x in operands().chain(mantissas).filter(|x| !x.is_subnormal()) {
+    for x in operands().chain(mantissas) {
         let found = f64::from(device.apply_f32([x]));
         let exact = f64::from(x).log2();
         if x == 0.0 || !x.is_finite() || x < 0.0 {
@@ -80,8 +93,8 @@ fn logarithms() {
             far.note(((found - exact) / exact).abs(), x);
         }
     }
-    near.check("lg2, absolute from 0.5 to 2", 2f64.powf(-22.6));
-    far.check("lg2, relative elsewhere", 2f64.powi(-22));
+    near.check(&format!("lg2, absolute from 0.5 to 2, {name}"), 2f64.powf(-22.6));
+    far.check(&format!("lg2, relative elsewhere, {name}"), 2f64.powi(-22));
     assert_eq!(device.apply_f32([1.0]), 0.0);
 }
 
@@ -95,36 +108,40 @@ fn turns(x: f32) -> f64 {
 
 #[test]
 fn sines_and_cosines() {
-    for (name, op, exact) in
-        [("sin", Unary::SinApprox, f64::sin as fn(f64) -> f64), ("cos", Unary::CosApprox, f64::cos as fn(f64) -> f64)]
-    {
-        let mut device = unary(&unknown(), op);
-        let (mut model, mut quadrant) = (Worst::default(), Worst::default());
-        let angles = (0..200_000).map(|step| step as f32 * (std::f32::consts::FRAC_PI_2 / 200_000.0));
-        for x in operands().chain(angles) {
-            let found = f64::from(device.apply_f32([x]));
-            if !x.is_finite() {
-                assert!(found.is_nan());
-                continue;
+    let functions = [
+        ("sin", Unary::SinApprox, f64::sin as fn(f64) -> f64, (-0f32).to_bits()),
+        ("cos", Unary::CosApprox, f64::cos, 1f32.to_bits()),
+    ];
+    for (function, op, exact, of_negative_zero) in functions {
+        for (name, mut device) in unary_on_both(op) {
+            let (mut model, mut quadrant) = (Worst::default(), Worst::default());
+            let angles = (0..200_000).map(|step| step as f32 * (std::f32::consts::FRAC_PI_2 / 200_000.0));
+            for x in operands().chain(angles) {
+                let found = f64::from(device.apply_f32([x]));
+                if !x.is_finite() {
+                    assert!(found.is_nan());
+                    continue;
+                }
+                let angle = turns(x).fract() * std::f64::consts::TAU;
+                model.note((found - exact(angle)).abs(), x);
+                if (0.0..=std::f32::consts::FRAC_PI_2).contains(&x) {
+                    quadrant.note((found - exact(f64::from(x))).abs(), x);
+                }
             }
-            let angle = turns(x).fract() * std::f64::consts::TAU;
-            model.note((found - exact(angle)).abs(), x);
-            if (0.0..=std::f32::consts::FRAC_PI_2).contains(&x) {
-                quadrant.note((found - exact(f64::from(x))).abs(), x);
-            }
+            model.check(&format!("{function}, against hardware's turns, {name}"), 2f64.powf(-22.5));
+            quadrant.check(&format!("{function}, in the first quadrant, {name}"), 2f64.powf(-20.9));
+            assert_eq!(device.apply_f32([-0.0]).to_bits(), of_negative_zero);
+            assert_eq!(device.apply_f32([0.0]).to_bits(), (exact(0.0) as f32).to_bits());
         }
-        model.check(&format!("{name}, against hardware's turns"), 2f64.powf(-22.5));
-        quadrant.check(&format!("{name}, in the first quadrant"), 2f64.powf(-20.9));
     }
-    let mut sine = unary(&unknown(), Unary::SinApprox);
-    assert_eq!(sine.apply_f32([-0.0]).to_bits(), (-0f32).to_bits());
-    assert_eq!(sine.apply_f32([0.0]).to_bits(), 0);
-    assert_eq!(unary(&unknown(), Unary::CosApprox).apply_f32([-0.0]), 1.0);
 }
 
 #[test]
 fn hyperbolic_tangents() {
-    let mut device = unary(&unknown(), Unary::TanhApprox);
+    unary_on_both(Unary::TanhApprox).into_iter().for_each(hyperbolic_tangents_on);
+}
+
+fn hyperbolic_tangents_on((name, mut device): (&str, Device)) {
     let mut worst = Worst::default();
     for x in operands() {
         let found = device.apply_f32([x]);
@@ -137,7 +154,7 @@ fn hyperbolic_tangents() {
             worst.note(((f64::from(found) - exact) / exact).abs(), x);
         }
     }
-    worst.check("tanh, relative", 2f64.powi(-21));
+    worst.check(&format!("tanh, relative, {name}"), 2f64.powi(-21));
 }
 
 /// With `.ftz`, on devices that facts vouch for more or less of.

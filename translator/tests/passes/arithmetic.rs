@@ -257,6 +257,9 @@ fn division_by_fma_next_to_ties() {
 fn sqrt_by_fma() {
     check(Operation::Sqrt, Type::F32, &fusing(true, true), 100_000);
     check(Operation::Sqrt, Type::F32, &fusing(false, false), 100_000);
+    let mut right_at_ends = fusing(false, true);
+    right_at_ends.facts.roots_f32_ends = true;
+    check(Operation::Sqrt, Type::F32, &right_at_ends, 100_000);
 }
 
 #[test]

@@ -79,9 +79,15 @@ pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
     Ok(findings)
 }
 
-/// The facts with the square root computed from its inverse.
+/// The facts with the square root computed from its inverse, and that of tiny numbers so that it is right on a device that flushes too.
 fn refining(trusted: &Facts) -> Facts {
-    Facts { sqrt_f32_rounded: false, sqrt_f32_normal: false, sqrt_f32_refined: true, ..trusted.clone() }
+    Facts {
+        sqrt_f32_rounded: false,
+        sqrt_f32_normal: false,
+        sqrt_f32_refined: true,
+        denormals_f32_kept: false,
+        ..trusted.clone()
+    }
 }
 
 /// Whether all the instructions that the device can run are right in modules translated with these facts.

@@ -1,10 +1,13 @@
 //! Approximate functions of `F32` where the device's own functions are not known to be as accurate as PTX requires.
-//! They use polynomials and only exact arithmetic on normal numbers, so that every device gives the same results.
+//! They use polynomials and only exact arithmetic on normal numbers, so that all devices give the same results, as do all on which `Fma`
+//! rounds once.
 //!
 //! The coefficients come from `tests/instructions/generator/polynomials.py`. `translator/tests/passes/approximate.rs`
 //! measures the remaining errors.
 
 use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::legalize::arithmetic::bits::negative;
+use crate::legalize::arithmetic::bounded::Bounded;
 use crate::legalize::arithmetic::division::{corrected, divide, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
@@ -27,23 +30,37 @@ const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6
 /// Replaces the approximate functions whose accuracy on the device is not established by a fact.
 pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Unary(Unary::Exp2Approx, x) => Some(full_exp2(b, facts, x)),
-        Op::Unary(Unary::Exp2Flushed, x) => Some(flushed_exp2(b, facts, x)),
-        Op::Unary(Unary::Log2Approx, x) if !facts.log2_f32_close => Some(log2(b, x)),
-        Op::Unary(Unary::SinApprox, x) if !facts.sin_cos_f32_close => Some(sine(b, x)),
-        Op::Unary(Unary::CosApprox, x) if !facts.sin_cos_f32_close => Some(cosine(b, x)),
-        Op::Unary(Unary::TanhApprox, x) => Some(tanh(b, x, facts.exp2_f32_close)),
+    let fused = floats.fma_f32_fused && facts.fma_f32_denormals;
+    let mut bounded = Bounded::default();
+    rewrite_ops(function, |b, result, op| match op {
+        Op::Unary(Unary::Exp2Approx, x) => Some(full_exp2(b, facts, fused, x)),
+        Op::Unary(Unary::Exp2Flushed, x) => Some(flushed_exp2(b, facts, fused, x)),
+        Op::Unary(Unary::Log2Approx, x) => Some(full_log2(b, floats, fused, x)),
+        Op::Unary(op @ (Unary::SinApprox | Unary::CosApprox), x) if !facts.sin_cos_f32_close => {
+            let of = if op == Unary::SinApprox { sine } else { cosine };
+            let result = of(b, facts, fused, x);
+            Some(if bounded.contains(b, x) { result } else { unless_finite(b, x, result) })
+        }
+        Op::Unary(Unary::TanhApprox, x) => Some(tanh(b, facts, fused, x)),
         Op::Binary(Binary::FDivApprox, x, y) if !facts.div_f32_rounded => Some(quotient(b, floats, x, y)),
-        _ => None,
+        _ => {
+            bounded.note(b, result, op);
+            None
+        }
     });
 }
 
 /// A polynomial by Horner's scheme, its coefficients given lowest first.
-fn polynomial(b: &Builder<'_>, coefficients: &[u32], x: Value) -> Value {
+fn polynomial(b: &Builder<'_>, fused: bool, coefficients: &[u32], x: Value) -> Value {
     let mut rest = coefficients.iter().rev().map(|bits| f32::from_bits(*bits));
     let highest = rest.next().unwrap_or_default();
-    rest.fold(b.f32(highest), |sum, coefficient| b.fadd(b.fmul(sum, x), b.f32(coefficient)))
+    let highest = b.f32(highest);
+    rest.fold(highest, |sum, coefficient| multiply_add(b, fused, sum, x, b.f32(coefficient)))
+}
+
+/// A product and a sum, together where `Fma` rounds once.
+fn multiply_add(b: &Builder<'_>, fused: bool, x: Value, y: Value, z: Value) -> Value {
+    if fused { b.fma(x, y, z) } else { b.fadd(b.fmul(x, y), z) }
 }
 
 /// The result if the operand is a number, else NVIDIA's NaN.
@@ -52,17 +69,17 @@ fn unless_nan(b: &Builder<'_>, operand: Value, result: Value) -> Value {
 }
 
 /// `2^x` by the device's own function as far as facts establish its accuracy.
-fn full_exp2(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
+fn full_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     match facts.exp2_f32_close {
         true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
         true if facts.denormals_f32_kept => raised_exp2(b, x),
-        _ => exp2(b, x),
+        _ => exp2(b, fused, x),
     }
 }
 
 /// `2^x` with zero for subnormal results. Subnormal operands give one as zeros do.
-fn flushed_exp2(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
-    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { exp2(b, x) };
+fn flushed_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
+    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { exp2(b, fused, x) };
     if facts.exp2_f32_close && facts.exp2_f32_flushes {
         return power;
     }
@@ -81,14 +98,15 @@ fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
 }
 
 /// `2^x`. Subnormal results are put together on bits.
-fn exp2(b: &Builder<'_>, x: Value) -> Value {
+fn exp2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
     // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
     let (low, high) = (b.f32(-160.0), b.f32(130.0));
     let clamped = b.minimum(Compare::FLess, high, b.maximum(Compare::FLess, low, x));
 
     let whole = b.unary(Unary::RoundEven, clamped);
     let fraction = b.fsub(clamped, whole);
-    let power = b.fadd(b.fmul(polynomial(b, &EXP2, fraction), fraction), b.f32(1.0));
+    let power = polynomial(b, fused, &EXP2, fraction);
+    let power = multiply_add(b, fused, power, fraction, b.f32(1.0));
 
     let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
     let power = b.bits(power);
@@ -107,16 +125,37 @@ fn exp2(b: &Builder<'_>, x: Value) -> Value {
     unless_nan(b, x, result)
 }
 
+/// The binary logarithm, of subnormals by that of a normal number: a device may flush them, and Mesa's compiler for AMD (22.3) scales them and
+/// takes the scale for a factor of the result.
+fn full_log2(b: &Builder<'_>, floats: &Floats, fused: bool, x: Value) -> Value {
+    let facts = &floats.trusted;
+    let own = |x| if facts.log2_f32_close { b.unary(Unary::Log2Approx, x) } else { log2(b, fused, x) };
+    if facts.log2_f32_close && !floats.flush {
+        return own(x);
+    }
+    let magnitude = b.magnitude(x);
+    let is_tiny = b.ult(magnitude, b.i32(SINGLE.hidden() as u32));
+    // Through the integer, since a device may flush subnormals.
+    let units = b.unary(Unary::UnsignedToFloat(Type::F32), magnitude);
+    let raised = b.bits(b.fmul(units, b.f32(2f32.powi(24 - 149))));
+    let raised = b.bitcast(b.or(raised, b.and_const(b.bits(x), SINGLE.sign())), Type::F32);
+    let logarithm = own(b.select(is_tiny, raised, x));
+    let less = b.fsub(logarithm, b.f32(24.0));
+    b.select(is_tiny, less, logarithm)
+}
+
 /// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
-fn log2(b: &Builder<'_>, x: Value) -> Value {
+fn log2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
     let bits = b.bits(x);
     // Choose the exponent so that the remaining factor is between the square roots of one half and of two.
     let above = b.sub(bits, b.i32(std::f32::consts::FRAC_1_SQRT_2.to_bits()));
     let exponent = b.sar(above, 23);
     let number = b.bitcast(b.sub(bits, b.shl(exponent, 23)), Type::F32);
     let rest = b.fsub(number, b.f32(1.0));
-    let logarithm = b.fmul(polynomial(b, &LOG2, rest), rest);
-    let result = b.fadd(b.unary(Unary::SignedToFloat(Type::F32), exponent), logarithm);
+    let logarithm = polynomial(b, fused, &LOG2, rest);
+    let logarithm = b.fmul(logarithm, rest);
+    let exponent = b.unary(Unary::SignedToFloat(Type::F32), exponent);
+    let result = b.fadd(exponent, logarithm);
 
     let first_normal = b.sub_const(bits, SINGLE.hidden());
     let is_normal = b.ult(first_normal, b.i32((SINGLE.infinity() - SINGLE.hidden()) as u32));
@@ -128,17 +167,16 @@ fn log2(b: &Builder<'_>, x: Value) -> Value {
     b.select(is_normal, result, special)
 }
 
-/// The sine as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
-fn sine(b: &Builder<'_>, x: Value) -> Value {
+/// The sine of a finite number as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
+fn sine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     let sign = b.and_const(b.bits(x), SINGLE.sign());
-    let result = sine_of_magnitude(b, x, 0);
-    let result = b.bitcast(b.xor(b.bits(result), sign), Type::F32);
-    unless_finite(b, x, result)
+    let result = sine_of_magnitude(b, facts, fused, x, 0);
+    b.bitcast(b.xor(b.bits(result), sign), Type::F32)
 }
 
 /// The cosine, in the same way.
-fn cosine(b: &Builder<'_>, x: Value) -> Value {
-    unless_finite(b, x, sine_of_magnitude(b, x, 1))
+fn cosine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
+    sine_of_magnitude(b, facts, fused, x, 1)
 }
 
 fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
@@ -146,61 +184,75 @@ fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
     b.select(is_finite, result, b.constant(Type::F32, SINGLE.nan))
 }
 
-/// Sine of `x`'s magnitude plus a number of quarter revolutions.
-fn sine_of_magnitude(b: &Builder<'_>, x: Value, quarters: u64) -> Value {
-    let angle = revolutions(b, x);
-    let part = b.fsub(angle, b.unary(Unary::Trunc, angle));
-    // For NaN and infinity the fraction is NaN; they go on as zero.
-    let is_number = b.feq(part, part);
-    let part = b.fmul(b.select(is_number, part, b.f32(0.0)), b.f32(4.0));
-    let quarter = b.unary(Unary::RoundEven, part);
-    let angle = b.fsub(part, quarter);
-    let quarter = b.add_const(b.unary(Unary::FloatToUnsigned(Type::I32), quarter), quarters);
+/// Numbers in whose binade there are only integers. Adding one rounds to an integer, which is in the last bits of the sum.
+const INTEGERS: [f32; 2] = [8388608.0, 1.5 * 8388608.0];
+
+/// Sine of `x`'s magnitude plus no quarter revolution or one.
+fn sine_of_magnitude(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, quarters: u64) -> Value {
+    let angle = revolutions(b, facts, fused, x);
+    let [integers, signed_integers] = INTEGERS.map(|number| b.f32(number));
+    let whole = b.fsub(b.fadd(angle, integers), integers);
+    // At most half a revolution; of an angle above the integers, which is one itself, some revolutions, one or two times a power of two.
+    let part = b.fmul(b.fsub(angle, whole), b.f32(4.0));
+    let quarter = b.fadd(part, signed_integers);
+    let angle = b.fsub(part, b.fsub(quarter, signed_integers));
+    let quarter = b.bits(quarter);
 
     let square = b.fmul(angle, angle);
-    let sine = b.fmul(polynomial(b, &SINE, square), angle);
-    let cosine = b.fadd(b.fmul(polynomial(b, &COSINE, square), square), b.f32(1.0));
-    let result = b.select(b.is_nonzero(b.and_const(quarter, 1)), cosine, sine);
-    let sign = b.and_const(b.shl(quarter, 30), SINGLE.sign());
-    b.bitcast(b.xor(b.bits(result), sign), Type::F32)
+    let sine = polynomial(b, fused, &SINE, square);
+    let sine = b.fmul(sine, angle);
+    let cosine = polynomial(b, fused, &COSINE, square);
+    let cosine = multiply_add(b, fused, cosine, square, b.f32(1.0));
+    // The sine and the cosine of one angle share the test.
+    let is_odd = b.is_nonzero(b.and_const(quarter, 1));
+    let [odd, even] = if quarters == 0 { [cosine, sine] } else { [sine, cosine] };
+    let result = b.select(is_odd, odd, even);
+    let sign = b.and_const(b.shl(b.add_const(quarter, quarters), 30), SINGLE.sign());
+    let bits = b.xor(b.bits(result), sign);
+    b.bitcast(bits, Type::F32)
 }
 
 /// 1 / 2 pi as hardware has it, in halves of at most 12 bits.
 const RECIPROCAL_TWO_PI: [u32; 2] = [0x3e22_f000, 0x3818_3000];
 
 /// `x`'s magnitude in revolutions, rounded towards zero.
-fn revolutions(b: &Builder<'_>, x: Value) -> Value {
+fn revolutions(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     let [high_factor, low_factor] = RECIPROCAL_TWO_PI.map(f32::from_bits);
     let magnitude = b.magnitude(x);
     let x = b.bitcast(magnitude, Type::F32);
     let factor = b.f32(high_factor + low_factor);
     let product = b.fmul(x, factor);
-    // The product's rounding error, exactly (Dekker): products of halves are exact. A subnormal error doesn't matter.
-    let high = b.bitcast(b.and_const(magnitude, 0x7fff_f000), Type::F32);
-    let low = b.fsub(x, high);
-    let [high_factor, low_factor] = [high_factor, low_factor].map(|half| b.f32(half));
-    let rest = b.fsub(b.fmul(high, high_factor), product);
-    let rest = [(high, low_factor), (low, high_factor), (low, low_factor)]
-        .into_iter()
-        .fold(rest, |rest, (half, factor)| b.fadd(rest, b.fmul(half, factor)));
+    // The product's rounding error, exactly. A subnormal error doesn't matter.
+    let rest = if fused {
+        b.fma(x, factor, negative(b, facts, product))
+    } else {
+        // Products of halves are exact (Dekker).
+        let high = b.bitcast(b.and_const(magnitude, 0x7fff_f000), Type::F32);
+        let low = b.fsub(x, high);
+        let [high_factor, low_factor] = [high_factor, low_factor].map(|half| b.f32(half));
+        let rest = b.fsub(b.fmul(high, high_factor), product);
+        [(high, low_factor), (low, high_factor), (low, low_factor)]
+            .into_iter()
+            .fold(rest, |rest, (half, factor)| b.fadd(rest, b.fmul(half, factor)))
+    };
     let is_beyond = b.bool_to(Type::I32, b.flt(rest, b.f32(0.0)));
     b.bitcast(b.sub(b.bits(product), is_beyond), Type::F32)
 }
 
 /// The hyperbolic tangent: by a polynomial near zero, else from `2^(2x / ln 2)`.
-fn tanh(b: &Builder<'_>, x: Value, own_exp2: bool) -> Value {
+fn tanh(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     let sign = b.and_const(b.bits(x), SINGLE.sign());
     let magnitude = b.magnitude(x);
     let distance = b.bitcast(magnitude, Type::F32);
 
     let square = b.fmul(distance, distance);
-    let near = polynomial(b, &TANH, square);
-    let near = b.fadd(b.fmul(b.fmul(near, square), distance), distance);
+    let near = polynomial(b, fused, &TANH, square);
+    let near = multiply_add(b, fused, b.fmul(near, square), distance, distance);
 
     // From 10 on the result is 1.0.
     let clamped = b.minimum(Compare::FLess, distance, b.f32(10.0));
     let exponent = b.fmul(clamped, b.f32(2.0 * std::f32::consts::LOG2_E));
-    let power = if own_exp2 { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, exponent) };
+    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, fused, exponent) };
     let [one, two] = [b.f32(1.0), b.f32(2.0)];
     let fraction = b.binary(Binary::FDivApprox, two, b.fadd(power, one));
     let far = b.fsub(one, fraction);
@@ -219,7 +271,8 @@ fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     let reciprocal = b.binary(Binary::FDivApprox, b.f32(1.0), y);
     let quotient = b.fmul(x, reciprocal);
     let quotient = if floats.fma_f32_fused {
-        corrected(b, x, soft::negated(b, y), reciprocal, quotient)
+        let negative = negative(b, &floats.trusted, y);
+        corrected(b, x, negative, reciprocal, quotient)
     } else {
         let rest = remainder(b, quotient, x, y);
         b.fadd(quotient, b.fmul(rest, reciprocal))

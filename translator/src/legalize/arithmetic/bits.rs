@@ -30,15 +30,29 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// Replaces `Saturate`. No device is known that keeps subnormals there.
-pub fn expand_saturate(function: &mut Function) {
+/// Replaces `Saturate`. No device is known that keeps subnormals in `NClamp`.
+pub fn expand_saturate(function: &mut Function, facts: &Facts) {
     rewrite_ops(function, |b, _, op| match op {
         Op::Unary(Unary::Saturate, x) => {
-            let bits = soft::saturate(b, SINGLE, b.bits(x));
+            let bits = if facts.min_max_f32_exact {
+                // Numbers go before NaNs. Then floats have the same order as their bits, by which no driver knows the two for a clamp.
+                let positive = b.binary(Binary::FMax, x, b.f32(0.0));
+                b.binary(Binary::MinUnsigned, b.bits(positive), b.i32(SINGLE.one() as u32))
+            } else {
+                soft::saturate(b, SINGLE, b.bits(x))
+            };
             Some(b.bitcast(bits, Type::F32))
         }
         _ => None,
     });
+}
+
+/// The negative of what is no NaN, by the device's own operation where that is right: it is often part of the next instruction.
+pub fn negative(b: &Builder<'_>, facts: &Facts, float: Value) -> Value {
+    if facts.negate_f32_exact && b.type_of(float) == Type::F32 {
+        return b.unary(Unary::FNeg, float);
+    }
+    soft::negated(b, float)
 }
 
 /// Converts numbers in range; other numbers give the nearer bound.

@@ -8,6 +8,7 @@ use crate::ir::{
     Binary, Block, Builder, Compare, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, for_each_stmt,
     rewrite,
 };
+use crate::legalize::arithmetic::bits::negative;
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::policy::Floats;
 use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, quiet, round, stick, with_extremes};
@@ -28,7 +29,7 @@ pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) 
     rewrite(function, |b, stmt| match *stmt {
         Stmt::Let(result, Op::Binary(Binary::FDiv, x, y)) => match b.type_of(result) {
             Type::F32 if facts.div_f32_rounded => Rewritten::Kept,
-            Type::F64 if conditional.contains(&result) => Rewritten::By(refined_as_by_device(b, x, y)),
+            Type::F64 if conditional.contains(&result) => Rewritten::By(refined_as_by_device(b, facts, x, y)),
             Type::F64 if facts.div_f64_rounded => Rewritten::Kept,
             Type::F32 if facts.div_f32_normal => Rewritten::By(guarded(b, floats, x, y)),
             ty if refines(floats, ty) => Rewritten::By(refined(b, floats, x, y)),
@@ -127,17 +128,17 @@ fn refines(floats: &Floats, ty: Type) -> bool {
 
 /// The correctly rounded quotient, where [`refines`] says so: of ordinary operands by [`quotient`], of others by their significands.
 fn refined(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
-    let quotient = quotient(b, reciprocal, x, y);
+    let quotient = quotient(b, &floats.trusted, reciprocal, x, y);
     unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
 /// The same on `F64` without a division of the device, and with the NaNs of NVIDIA's, which other passes rely on: an operand's, the first's
 /// before the second's.
-fn refined_as_by_device(b: &Builder<'_>, x: Value, y: Value) -> Value {
-    let quotient = quotient(b, reciprocal_by_root, x, y);
+fn refined_as_by_device(b: &Builder<'_>, facts: &Facts, x: Value, y: Value) -> Value {
+    let quotient = quotient(b, facts, reciprocal_by_root, x, y);
     unless_extreme(b, [x, y], quotient, |b| {
         let quotient = by_significands(b, Rounding::NearestEven, x, y, |b, format, x, y| {
-            significand_of_refined(b, reciprocal_by_root, format, x, y)
+            significand_of_refined(b, facts, reciprocal_by_root, format, x, y)
         });
         let mut bits = b.bits(quotient);
         for parts in [y, x].map(|operand| Parts::of(b, operand)) {
@@ -161,12 +162,13 @@ pub fn unless_extreme<'f>(
     let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
     let place = format.precision - 1;
     let bounds = |exponent: u64| [(format.bias as u64 - exponent) << place, (2 * exponent) << place];
-    // The bounds are powers of two, so that the upper halves of numbers on `F64` suffice.
+    // The bounds are powers of two, so that the upper halves of numbers on `F64` suffice. The sign is shifted out, which many devices do
+    // with the subtraction.
     let is_extreme = |b: &Builder<'_>, float: Value, exponent: u64| {
-        let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32));
+        let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32) << 1);
         let bits = b.bits(float);
         let bits = if format == SINGLE { bits } else { b.halves(bits).1 };
-        let above = b.sub_const(b.magnitude(bits), least);
+        let above = b.sub_const(b.shl(bits, 1), least);
         let range = b.i32(range as u32);
         b.ule(range, above)
     };
@@ -199,9 +201,9 @@ fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
 }
 
 /// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
-fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
+fn quotient(b: &Builder<'_>, facts: &Facts, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
     match b.type_of(y) {
-        Type::F32 => quotient_f32(b, x, y, reciprocal(b, y)),
+        Type::F32 => quotient_f32(b, facts, x, y, reciprocal(b, y)),
         _ => quotient_f64(b, x, y, reciprocal(b, b.narrow(y))),
     }
 }
@@ -211,9 +213,9 @@ fn quotient(b: &Builder<'_>, reciprocal: Reciprocal, x: Value, y: Value) -> Valu
 /// The step alone ends below the reciprocal, by the square of the error, and so at times below the middle of two numbers that the reciprocal
 /// lies just above. Four quotients would be wrong for that, all with a divisor just below a power of two. So 2^-41 is added, which no
 /// quotient minds: those that could come near the middle of two numbers were tried, for all divisors and all errors up to 3.6 units.
-fn quotient_f32(b: &Builder<'_>, x: Value, y: Value, reciprocal: Value) -> Value {
+fn quotient_f32(b: &Builder<'_>, facts: &Facts, x: Value, y: Value, reciprocal: Value) -> Value {
     let [one, above] = [1.0, 2f32.powi(-41)].map(|number| b.f32(number));
-    let negative = negated(b, y);
+    let negative = negative(b, facts, y);
     let error = b.fadd(b.fma(negative, reciprocal, one), above);
     let reciprocal = b.fma(error, reciprocal, reciprocal);
     corrected(b, x, negative, reciprocal, b.fmul(x, reciprocal))
@@ -258,9 +260,9 @@ pub fn divide(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value, y:
     let has_double = floats.doubles && floats.trusted.div_f64_rounded;
     match b.type_of(x) {
         Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x, y),
-        ty if refines(floats, ty) => {
-            by_significands(b, rounding, x, y, |b, format, x, y| significand_of_refined(b, reciprocal, format, x, y))
-        }
+        ty if refines(floats, ty) => by_significands(b, rounding, x, y, |b, format, x, y| {
+            significand_of_refined(b, &floats.trusted, reciprocal, format, x, y)
+        }),
         _ => by_significands(b, rounding, x, y, long_division),
     }
 }
@@ -302,6 +304,7 @@ fn by_significands<'f>(
 /// quotient lies.
 fn significand_of_refined(
     b: &Builder<'_>,
+    facts: &Facts,
     reciprocal: Reciprocal,
     format: Format,
     dividend: Value,
@@ -314,8 +317,8 @@ fn significand_of_refined(
         let bits = b.or_const(b.and_const(significand, format.hidden() - 1), one);
         b.bitcast(bits, float)
     });
-    let nearest = quotient(b, reciprocal, x, y);
-    let remainder = b.fma(negated(b, y), nearest, x);
+    let nearest = quotient(b, facts, reciprocal, x, y);
+    let remainder = b.fma(negative(b, facts, y), nearest, x);
     let significand = b.or_const(b.and_const(b.bits(nearest), format.hidden() - 1), format.hidden());
     let place = leading(b.type_of(significand));
     let significand = b.shl(significand, place + 1 - format.precision);

@@ -2,6 +2,7 @@
 
 pub(in crate::legalize) mod approximate;
 pub(in crate::legalize) mod bits;
+pub(in crate::legalize) mod bounded;
 pub(in crate::legalize) mod convert;
 pub(in crate::legalize) mod division;
 pub(in crate::legalize) mod dot;

@@ -2,11 +2,13 @@
 //!
 //! Lowering marks each result of a PTX float instruction with the NaN that it must be if it is NaN (`OrNan`). The mark is dropped where the
 //! device's own NaNs are NVIDIA's and the result comes from a single operation of the device. It is also dropped where only float
-//! operations use the result: their results don't depend on which NaN an operand is, or their own `OrNan` says how. Elsewhere it becomes a
-//! test and a selection: at the operation, or where a variable is read that a loop computes ([`late_nans`]).
+//! operations use the result: their results don't depend on which NaN an operand is, or their own `OrNan` says how; and where the result is
+//! finite ([`Bounded`]). Elsewhere it becomes a test and a selection: at the operation, or where a variable is read that a loop computes
+//! ([`late_nans`]).
 
 use rustc_hash::FxHashSet;
 
+use super::bounded::Bounded;
 use super::exposed::Exposed;
 use super::late_nans::late_nans;
 use crate::index::IndexVec;
@@ -23,6 +25,7 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
         exposed = Exposed::but_of(function, &late);
     }
     let mut own = FxHashSet::default();
+    let mut bounded = Bounded::default();
     rewrite_ops(function, |b, result, op| match op {
         Op::Get(var) if late[var] && exposed.value(result) => {
             let bits = b.get(var);
@@ -30,13 +33,14 @@ pub fn expand_nans(function: &mut Function, facts: &Facts) {
             Some(b.bitcast(number, b.type_of(bits)))
         }
         Op::Binary(Binary::OrNan, value, nan) => {
-            let is_own = own.contains(&value);
-            Some(if is_own || !exposed.value(result) { value } else { or_nan(b, value, nan) })
+            let is_right = own.contains(&value) || bounded.contains(b, value) || !exposed.value(result);
+            Some(if is_right { value } else { or_nan(b, value, nan) })
         }
         op => {
             if gives_nvidia_nan(&op, b.type_of(result), facts) && !may_return_operand(b, op) {
                 own.insert(result);
             }
+            bounded.note(b, result, op);
             None
         }
     });

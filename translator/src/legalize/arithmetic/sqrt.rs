@@ -1,12 +1,13 @@
-//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, through `F64` where
+//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, else through `F64` where
 //! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
 use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::legalize::arithmetic::bits::negative;
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::doubles::root_of_bits;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
 use crate::policy::Floats;
-use crate::soft::{Parts, SINGLE, leading, negated, round_normal, stick, unless_nan};
+use crate::soft::{Parts, SINGLE, leading, round_normal, stick, unless_nan};
 use ptx2spv_target::Facts;
 
 /// Replaces `Sqrt` on types where the target's is not correctly rounded.
@@ -27,32 +28,57 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
     });
 }
 
-/// Least operand of [`refined`].
+/// Least operand of [`corrected`].
 const LEAST: f32 = f32::from_bits((127 - 101) << 23);
+
+/// The root by [`corrected`] where that is right; others are computed in a branch that is hardly ever taken.
+fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+    let facts = &floats.trusted;
+    let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
+    let is_extreme = b.ule(b.i32(SINGLE.infinity() as u32 - LEAST.to_bits()), above);
+    let of_extreme = |b: &Builder<'_>| {
+        if facts.denormals_f32_kept { extreme(b, floats, x) } else { root(b, floats, Rounding::NearestEven, x) }
+    };
+    if facts.roots_f32_ends {
+        let root = corrected(b, floats, x);
+        return b.choose(is_extreme, of_extreme, |_| root);
+    }
+    b.choose(is_extreme, of_extreme, |b| corrected(b, floats, x))
+}
 
 /// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
 /// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Where the inverse root isn't known to be accurate enough
 /// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
 /// that are not infinite, negative or NaN, nor so small that the residual underflows.
-fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
-    let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
-    let is_within = b.ult(above, b.i32(SINGLE.infinity() as u32 - LEAST.to_bits()));
-    b.choose(
-        is_within,
-        |b| {
-            let inverse = b.unary(Unary::InverseSqrtApprox, x);
-            let mut guess = b.fmul(x, inverse);
-            let one_half = b.f32(0.5);
-            let mut half = b.fmul(inverse, one_half);
-            if !floats.trusted.sqrt_f32_refined {
-                let error = b.fma(negated(b, half), guess, one_half);
-                half = b.fma(half, error, half);
-                guess = b.fma(guess, error, guess);
-            }
-            b.fma(b.fma(negated(b, guess), guess, x), half, guess)
-        },
-        |b| root(b, floats, Rounding::NearestEven, x),
-    )
+fn corrected(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+    let facts = &floats.trusted;
+    let inverse = b.unary(Unary::InverseSqrtApprox, x);
+    let mut guess = b.fmul(x, inverse);
+    let one_half = b.f32(0.5);
+    let mut half = b.fmul(inverse, one_half);
+    if !facts.sqrt_f32_refined {
+        let error = b.fma(negative(b, facts, half), guess, one_half);
+        half = b.fma(half, error, half);
+        guess = b.fma(guess, error, guess);
+    }
+    b.fma(b.fma(negative(b, facts, guess), guess, x), half, guess)
+}
+
+/// By how much operands below [`LEAST`] are raised, as a power of two.
+const RAISED: i32 = 64;
+
+/// The root of a number for which [`corrected`] isn't right. Tiny numbers are raised; no root is subnormal.
+fn extreme(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+    let bits = b.bits(x);
+    let is_tiny = b.ult(b.sub_const(bits, 1), b.i32(LEAST.to_bits() - 1));
+    let [factor, back, one] = [2f32.powi(RAISED), 2f32.powi(-RAISED / 2), 1.0].map(|factor| b.f32(factor));
+    let raised = b.select(is_tiny, b.fmul(x, factor), one);
+    let root = b.fmul(corrected(b, floats, raised), back);
+    let is_zero = b.is_zero(b.magnitude(bits));
+    let is_infinity = b.eq(bits, b.i32(SINGLE.infinity() as u32));
+    let is_own_root = b.or(is_zero, is_infinity);
+    let other = b.select(is_own_root, x, b.constant(Type::F32, SINGLE.nan));
+    b.select(is_tiny, root, other)
 }
 
 /// The device's root. Subnormal operands are scaled up and their roots down; no root is subnormal.

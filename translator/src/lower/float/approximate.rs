@@ -1,8 +1,7 @@
 //! Approximate functions of floats (PTX sections 9.7.3 and 9.7.4): their results at the ends of their ranges. Legalization sees to the
 //! accuracy in between, and to all of the roots.
 //!
-//! Zeros, infinities, NaNs and subnormals are treated as NVIDIA's compiler and hardware do: without `.ftz`, operands that hardware would
-//! flush are scaled before and the result after.
+//! Zeros, infinities and NaNs are treated as NVIDIA's compiler and hardware do.
 
 use crate::decode::program::Instruction;
 use crate::ir::{Binary, Root, Type, Unary, Value};
@@ -54,25 +53,9 @@ fn signed(l: &Lowering<'_, '_>, number: Value, sign: Value) -> Value {
     l.b.bitcast(l.b.or(l.b.bits(number), sign), Type::F32)
 }
 
-/// Whether an `F32` is subnormal or zero, and the number, times 2^24 if so.
-fn scaled_up(l: &mut Lowering<'_, '_>, a: Value) -> (Value, Value) {
-    let magnitude = l.b.magnitude(a);
-    let is_tiny = l.b.ult(magnitude, l.b.i32(SINGLE.hidden() as u32));
-    // Through the integer, since a device may flush subnormals.
-    let units = l.b.unary(Unary::UnsignedToFloat(Type::F32), magnitude);
-    let scaled = l.b.fmul(units, l.b.f32(2f32.powi(24 - 149)));
-    let scaled = signed(l, scaled, a);
-    (is_tiny, l.b.select(is_tiny, scaled, a))
-}
-
 /// `lg2.approx`
 pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    function(l, i, |l, [a]| {
-        let (is_tiny, scaled) = scaled_up(l, a);
-        let logarithm = l.b.unary(Unary::Log2Approx, scaled);
-        let less = l.b.fsub(logarithm, l.b.f32(24.0));
-        l.b.select(is_tiny, less, logarithm)
-    })
+    function(l, i, |l, [a]| l.b.unary(Unary::Log2Approx, a))
 }
 
 /// `ex2.approx`

@@ -4,8 +4,8 @@
 //! `SISchedule.td`, model GFX10): a full-rate vector instruction takes one cycle, transcendental functions and 32-bit products a
 //! quarter of that rate, f64 a sixteenth. Memory instructions count as four, which is the rate of the address units, not the latency.
 //! Polaris has the same proportions. Nothing is known of how often a loop or a branch is taken: code that is rarely executed counts
-//! in full, but for what the translator keeps for infinities and NaNs on f64, and for very large and very small operands of divisions. So the numbers compare two versions of the same kernel, and say
-//! nothing about its time.
+//! in full, but for what the translator keeps for infinities and NaNs on f64, and for very large and very small operands of divisions and square
+//! roots. So the numbers compare two versions of the same kernel, and say nothing about its time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,9 @@ const ROUNDS: u64 = 10;
 const MOST_LOOPS: u32 = 4;
 
 /// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
-/// (`nan_groups.rs`), and of operands of divisions (`division.rs`), on f32 and, dividend and divisor, on f64.
-const RARE: [u32; 4] = [0xffe0_0000, 80 << 23, 800 << 20, 200 << 20];
+/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, and of operands
+/// of square roots (`sqrt.rs`).
+const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
 /// Instructions between such a comparison and the branch.
 const BRANCH_DISTANCE: usize = 4;
 
@@ -29,8 +30,9 @@ pub struct Cost {
     pub loops: u32,
 }
 
-/// The cost of a kernel, from the text that RADV shows of it; `None` where that has none of AMD's instructions.
-pub fn cost(code: &str) -> Option<Cost> {
+/// The cost of a kernel, from the text that RADV shows of it, a round of whose loops does the work of so many; `None` where that has none of
+/// AMD's instructions.
+pub fn cost(code: &str, unrolled: u64) -> Option<Cost> {
     let (mut instructions, mut labels, mut tests) = (Vec::new(), BTreeMap::new(), Vec::new());
     // Scalar registers with such constants.
     let mut rare_constants = BTreeSet::new();
@@ -71,8 +73,11 @@ pub fn cost(code: &str) -> Option<Cost> {
     let deepest = depths.clone().max()?;
     let weighted =
         instructions.iter().zip(depths).enumerate().filter(|(at, _)| !rare.iter().any(|rare| rare.contains(at)));
-    let weighted = weighted.map(|(_, ((opcode, _), depth))| cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS)));
-    Some(Cost { cycles: weighted.sum(), loops: deepest })
+    let (mut outside, mut inside) = (0, 0);
+    for (_, ((opcode, _), depth)) in weighted {
+        *if depth > 0 { &mut inside } else { &mut outside } += cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS));
+    }
+    Some(Cost { cycles: outside + inside / unrolled, loops: deepest })
 }
 
 /// The scalar register that an instruction sets to a constant.
@@ -135,7 +140,7 @@ mod tests {
             \tv_rcp_f64_e32 v[0:1], v[0:1] ; 7e005f00\n\
             \tglobal_load_dword v0, v[0:1], off ; dc308000 007d0000\n\
             \ts_endpgm             ; bf810000\n";
-        assert_eq!(cost(code), Some(Cost { cycles: 1 + 1 + 4 + 4 + 16 + 32 + 4 + 1, loops: 0 }));
+        assert_eq!(cost(code, 1), Some(Cost { cycles: 1 + 1 + 4 + 4 + 16 + 32 + 4 + 1, loops: 0 }));
     }
 
     #[test]
@@ -143,24 +148,31 @@ mod tests {
         // The outer loop has two backward branches. The branch to BB9 leaves it, and closes none.
         let code = "BB0:\n\tv_add_f32 v0, v0, v0\nBB1:\n\tv_add_f32 v0, v0, v0\nBB2:\n\tv_add_f32 v0, v0, v0\n\
             \ts_cbranch_scc1 BB2\n\ts_cbranch_scc0 BB1\n\ts_cbranch_execz BB9\n\ts_branch BB1\nBB9:\n\ts_endpgm\n";
-        assert_eq!(cost(code), Some(Cost { cycles: 1 + 10 + 200 + 30 + 1, loops: 2 }));
+        assert_eq!(cost(code, 1), Some(Cost { cycles: 1 + 10 + 200 + 30 + 1, loops: 2 }));
     }
 
     #[test]
     fn loops_one_after_the_other_do_not_nest() {
         let code = "BB0:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB0\nBB1:\n\tv_add_f32 v0, v0, v0\n\ts_branch BB1\n";
-        assert_eq!(cost(code), Some(Cost { cycles: 40, loops: 1 }));
+        assert_eq!(cost(code, 1), Some(Cost { cycles: 40, loops: 1 }));
     }
 
     #[test]
     fn what_extreme_operands_take_is_rare() {
         let code = "BB0:\n\ts_mov_b32 s9, 0xffe00000\n\tv_cmpx_le_u32_e32 s9, v1 ; 7da602ff\n\ts_cbranch_execz BB2\nBB1:\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\n\
-            BB2:\n\ts_brev_b32 s9, 20\n\tv_cmpx_le_u32_e32 s9, v1\n\ts_cbranch_execz BB3\n\tv_add_f32 v0, v0, v0\nBB3:\n\ts_mov_b32 s9, 5\n\tv_cmp_gt_u32_e32 vcc, s9, v1\n\ts_cbranch_execz BB4\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\nBB4:\n\ts_endpgm\n";
-        assert_eq!(cost(code), Some(Cost { cycles: 3 + 3 + 3 + 16 + 1, loops: 0 }));
+            BB2:\n\ts_brev_b32 s9, 10\n\tv_cmpx_le_u32_e32 s9, v1\n\ts_cbranch_execz BB3\n\tv_add_f32 v0, v0, v0\nBB3:\n\ts_mov_b32 s9, 5\n\tv_cmp_gt_u32_e32 vcc, s9, v1\n\ts_cbranch_execz BB4\n\tv_add_f64 v[0:1], v[0:1], v[2:3]\nBB4:\n\ts_endpgm\n";
+        assert_eq!(cost(code, 1), Some(Cost { cycles: 3 + 3 + 3 + 16 + 1, loops: 0 }));
+    }
+
+    #[test]
+    fn unrolled_loops_have_fewer_rounds() {
+        let code =
+            "BB0:\n\tv_add_f32 v0, v0, v0\nBB1:\n\tv_add_f32 v0, v0, v0\n\tv_add_f32 v0, v0, v0\n\ts_branch BB1\n";
+        assert_eq!(cost(code, 2), Some(Cost { cycles: 1 + 15, loops: 1 }));
     }
 
     #[test]
     fn other_code_has_no_cost() {
-        assert_eq!(cost("define void @main() {\n  ret void\n}\n"), None);
+        assert_eq!(cost("define void @main() {\n  ret void\n}\n", 1), None);
     }
 }

@@ -15,6 +15,9 @@ use crate::pipelines::{Compiled, Vulkan};
 /// Threads of a block, where neither the kernel nor its twin says it.
 const BLOCK: [u32; 3] = [256, 1, 1];
 
+/// Kernels in whose PTX a compiler has unrolled the loop, whose rounds do the work of so many of the twin's.
+const UNROLLED: [(&str, u64); 4] = [("bfs", 2), ("naive_product", 2), ("radix_sort", 4), ("spmv_csr", 2)];
+
 /// Of the files of single instructions, every one of so many.
 const SAMPLE: usize = 10;
 
@@ -31,8 +34,9 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    fn of(compiled: &Compiled) -> Result<Self> {
-        let cost = amd::cost(&compiled.code).with_context(|| format!("{}: no machine code of AMD", compiled.name))?;
+    fn of(compiled: &Compiled, unrolled: u64) -> Result<Self> {
+        let cost = amd::cost(&compiled.code, unrolled)
+            .with_context(|| format!("{}: no machine code of AMD", compiled.name))?;
         Ok(Self {
             instructions: compiled.statistic("Instructions"),
             registers: compiled.statistic("VGPRs"),
@@ -103,6 +107,11 @@ fn twin(entry: &str) -> Result<Option<Vec<u32>>> {
     Ok(if file.exists() { Some(ash::util::read_spv(&mut fs::File::open(file)?)?) } else { None })
 }
 
+/// How many rounds of the twin's loops one of a kernel's does.
+fn unrolled(entry: &str) -> u64 {
+    UNROLLED.iter().find(|(kernel, _)| *kernel == entry).map_or(1, |(_, times)| *times)
+}
+
 /// The workgroup of a module with one entry point: the operands of `OpExecutionMode … LocalSize`.
 fn workgroup(words: &[u32]) -> Option<[u32; 3]> {
     const EXECUTION_MODE: u32 = 16;
@@ -129,7 +138,8 @@ pub fn compile(file: &Path, target: &Target, vulkan: &Vulkan) -> Result<Vec<Row>
         for entry in translated.interface.entries.iter().filter(|entry| !entry.samples()) {
             let twin = if is_measured(file, &entry.name) { twin(&entry.name)? } else { None };
             let block = twin.as_deref().and_then(workgroup).unwrap_or(BLOCK);
-            let own = Numbers::of(&vulkan.compile_kernel(&translated.spirv, entry, block)?)?;
+            let unrolled = if twin.is_some() { unrolled(&entry.name) } else { 1 };
+            let own = Numbers::of(&vulkan.compile_kernel(&translated.spirv, entry, block)?, unrolled)?;
             let row = if twin.is_some() { entry.name.clone() } else { name(file) };
             let at = match rows.iter().position(|known| known.name == row) {
                 Some(at) => at,
@@ -149,7 +159,7 @@ pub fn compile(file: &Path, target: &Target, vulkan: &Vulkan) -> Result<Vec<Row>
 /// A twin's code, with the subgroups and push constants of its kernel.
 fn of_twin(vulkan: &Vulkan, words: &[u32], entry: &Entry, block: [u32; 3]) -> Result<Numbers> {
     let entry = Entry { name: "main".to_owned(), ..entry.clone() };
-    Numbers::of(&vulkan.compile_kernel(words, &entry, block)?)
+    Numbers::of(&vulkan.compile_kernel(words, &entry, block)?, 1)
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ fn compile_all(arguments: &Files, out: &mut dyn Write) -> Result<Status> {
     }
     if arguments.costs {
         for kernel in &mut compiled {
-            let cost = amd::cost(&kernel.code);
+            let cost = amd::cost(&kernel.code, 1);
             kernel.statistics.extend(cost.map(|cost| ("Cycles".to_owned(), cost.cycles as f64)));
         }
     }
