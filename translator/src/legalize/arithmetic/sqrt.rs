@@ -35,15 +35,20 @@ const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
     let facts = &floats.trusted;
     let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
-    let is_extreme = b.ule(b.i32(SINGLE.infinity() as u32 - LEAST.to_bits()), above);
+    let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
     let of_extreme = |b: &Builder<'_>| {
-        if facts.denormals_f32_kept { extreme(b, floats, x) } else { root(b, floats, Rounding::NearestEven, x) }
+        if facts.denormals_f32_kept && !has_double(floats) {
+            extreme(b, floats, x)
+        } else {
+            root(b, floats, Rounding::NearestEven, x)
+        }
     };
-    if facts.roots_f32_ends {
-        let root = corrected(b, floats, x);
-        return b.choose(is_extreme, of_extreme, |_| root);
+    if has_double(floats) || !facts.roots_f32_ends {
+        let is_within = b.ult(above, range);
+        return b.choose(is_within, |b| corrected(b, floats, x), of_extreme);
     }
-    b.choose(is_extreme, of_extreme, |b| corrected(b, floats, x))
+    let root = corrected(b, floats, x);
+    b.choose(b.ule(range, above), of_extreme, |_| root)
 }
 
 /// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
@@ -89,11 +94,15 @@ fn raised(b: &Builder<'_>, x: Value) -> Value {
     b.fmul(root, b.select(is_subnormal, factor, one))
 }
 
+/// Whether the device's root on `F64` serves `F32`.
+fn has_double(floats: &Floats) -> bool {
+    floats.doubles && floats.trusted.sqrt_f64_rounded
+}
+
 /// A square root without the device's on its type.
 pub fn root(b: &Builder<'_>, floats: &Floats, rounding: Rounding, x: Value) -> Value {
-    let has_double = floats.doubles && floats.trusted.sqrt_f64_rounded;
     match b.type_of(x) {
-        Type::F32 if has_double => through_double(b, &floats.trusted, rounding, x),
+        Type::F32 if has_double(floats) => through_double(b, &floats.trusted, rounding, x),
         Type::F32 => on_integers(b, rounding, x),
         _ => b.bitcast(root_of_bits(b, rounding, b.bits(x)), Type::F64),
     }
