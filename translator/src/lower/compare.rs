@@ -76,8 +76,7 @@ fn compare_halves(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> 
     let [low, high] = [0, 16].map(|position| {
         let [a, b] = operands.map(|operand| {
             let bits = part(l, operand, position, 16, false);
-            let bits = flush_if(l, i.modifiers.has(Word::Ftz), format, bits);
-            float_of(l, format, bits)
+            float_of(l, format, flush_if(l, i.modifiers.has(Word::Ftz), format, bits))
         });
         floats(l, i, comparison, a, b)
     });
@@ -99,7 +98,7 @@ fn compare(l: &mut Lowering<'_, '_>, i: &Instruction, ty: ScalarType) -> Result<
 }
 
 fn integers(
-    l: &mut Lowering<'_, '_>,
+    l: &Lowering<'_, '_>,
     i: &Instruction,
     comparison: Comparison,
     signed: bool,
@@ -178,8 +177,7 @@ pub fn slct(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let b = l.int(i, 2, ty)?;
     let c = l.int(i, 3, by)?;
     let condition = if by.is_float() {
-        let c = flush_if(l, i.modifiers.has(Word::Ftz), SINGLE, c);
-        let c = l.b.bitcast(c, float_type(by));
+        let c = l.b.bitcast(flush_if(l, i.modifiers.has(Word::Ftz), SINGLE, c), float_type(by));
         l.b.fle(l.b.f32(0.0), c)
     } else {
         l.b.sle(l.b.constant_like(c, 0), c)

@@ -85,7 +85,7 @@ impl<'t> Device<'t> {
         };
         let expected = reference(*operation, *ty, operands);
         assert_eq!(result, expected, "{operation:?} {ty:?} {}: {operands:#x?}, {expected:#x}", target.name);
-        if operands[2] % 16 == 0 {
+        if operands[2].is_multiple_of(16) {
             let second = exact::reference(*operation, Rounding::NearestEven, *ty, operands);
             assert_eq!(expected, second, "references differ");
         }

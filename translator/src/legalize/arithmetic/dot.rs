@@ -1,16 +1,16 @@
 //! Dot products of bytes on devices without the instruction.
 
-use crate::ir::{Binary, Builder, Function, Op, Rewritten, Stmt, Value, rewrite};
+use crate::ir::{Binary, Builder, Function, Op, Value, rewrite_ops};
 
 /// Replaces `DotSigned`, `DotUnsigned` and `DotMixed`.
 pub fn expand_dots(function: &mut Function) {
-    rewrite(function, |b, stmt| {
-        let Stmt::Let(_, Op::Binary(op, x, y)) = *stmt else { return Rewritten::Kept };
+    rewrite_ops(function, |b, _, op| {
+        let Op::Binary(op, x, y) = op else { return None };
         let signs = match op {
             Binary::DotSigned => [true, true],
             Binary::DotUnsigned => [false, false],
             Binary::DotMixed => [true, false],
-            _ => return Rewritten::Kept,
+            _ => return None,
         };
         let products: [Value; 4] = std::array::from_fn(|number| {
             let x = byte(b, x, number as u32, signs[0]);
@@ -18,7 +18,7 @@ pub fn expand_dots(function: &mut Function) {
             b.mul(x, y)
         });
         let [first, rest @ ..] = products;
-        Rewritten::By(rest.into_iter().fold(first, |sum, product| b.add(sum, product)))
+        Some(rest.into_iter().fold(first, |sum, product| b.add(sum, product)))
     });
 }
 

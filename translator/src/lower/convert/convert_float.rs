@@ -69,13 +69,13 @@ pub fn float_to_int(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, to, result)
 }
 
-fn is_nan(l: &mut Lowering<'_, '_>, float: Value) -> Value {
+fn is_nan(l: &Lowering<'_, '_>, float: Value) -> Value {
     let format = Format::of(l.b.type_of(float));
     soft::is_nan(&l.b, format, l.b.bits(float))
 }
 
 /// Rounds to an integral value as `.rni`, `.rmi`, `.rpi` or `.rzi` says.
-fn round_integral(l: &mut Lowering<'_, '_>, i: &Instruction, value: Value) -> Value {
+fn round_integral(l: &Lowering<'_, '_>, i: &Instruction, value: Value) -> Value {
     match i.modifiers.integral_rounding() {
         Some(IntegralRounding::Rni) => l.b.unary(Unary::RoundEven, value),
         Some(IntegralRounding::Rmi) => l.b.unary(Unary::Floor, value),
@@ -186,8 +186,7 @@ pub fn to_tf32(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let result = if i.modifiers.has(Word::Rna) {
         to_nearest_away(l, bits, i.modifiers.has(Word::Satfinite))
     } else {
-        let value = float_of(l, SINGLE, bits);
-        let narrow = bits_in(l, i, ScalarType::Tf32, value)?;
+        let narrow = bits_in(l, i, ScalarType::Tf32, float_of(l, SINGLE, bits))?;
         let narrow = if i.modifiers.has(Word::Relu) { soft::relu(&l.b, TENSOR, narrow) } else { narrow };
         l.b.shl(narrow, 13)
     };

@@ -16,10 +16,7 @@ use crate::soft::{self, BFLOAT, Overflow, SINGLE};
 pub fn pack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [high, low] = [l.int(i, 1, ScalarType::F32)?, l.int(i, 2, ScalarType::F32)?];
     let to = i.ty(0)?;
-    let [low, high] = [low, high].map(|bits| {
-        let value = float_of(l, SINGLE, bits);
-        lane(l, i, to, value)
-    });
+    let [low, high] = [low, high].map(|bits| lane(l, i, to, float_of(l, SINGLE, bits)));
     finish(l, i, [low?, high?])
 }
 
@@ -112,7 +109,7 @@ fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value)
     or_relu(l, i, to, bits)
 }
 
-fn or_relu(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Result<Value> {
+fn or_relu(l: &Lowering<'_, '_>, i: &Instruction, to: ScalarType, bits: Value) -> Result<Value> {
     let format = format(to)?;
     Ok(if i.modifiers.has(Word::Relu) { soft::relu(&l.b, format, bits) } else { bits })
 }
@@ -165,7 +162,7 @@ fn middle_swapped(l: &mut Lowering<'_, '_>, word: Value) -> Value {
 }
 
 fn stochastic_lane(
-    l: &mut Lowering<'_, '_>,
+    l: &Lowering<'_, '_>,
     i: &Instruction,
     to: ScalarType,
     bits: Value,

@@ -132,12 +132,12 @@ pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 const CLUSTER_WINDOW: u32 = 32;
 
 /// Whether a generic address lies in the window of `1 << bits` addresses that a tag begins.
-fn is_in_window(l: &mut Lowering<'_, '_>, address: Value, tag: u64, bits: u32) -> Value {
+fn is_in_window(l: &Lowering<'_, '_>, address: Value, tag: u64, bits: u32) -> Value {
     l.b.compare_const(Compare::Equal, l.b.shr(address, bits), tag << (GENERIC_TAG_SHIFT - bits))
 }
 
 /// Whether an address lies within `bytes` from the address in a push constant.
-fn is_within(l: &mut Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -> Value {
+fn is_within(l: &Lowering<'_, '_>, address: Value, start: u32, bytes: u64) -> Value {
     if bytes == 0 {
         return l.b.bool(false);
     }

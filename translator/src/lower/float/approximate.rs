@@ -107,7 +107,7 @@ impl Upper {
         Ok(Self::of_word(l, l.b.shr(bits, 32)))
     }
 
-    fn of_word(l: &mut Lowering<'_, '_>, high: Value) -> Upper {
+    fn of_word(l: &Lowering<'_, '_>, high: Value) -> Upper {
         let word = l.b.truncate(high);
         let sign = l.b.and_const(word, 1 << 31);
         let magnitude = l.b.xor(word, sign);
@@ -218,8 +218,7 @@ pub fn rsqrt_double(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let result = l.b.join(l.b.select(l.b.ne(word, root_high), none, root_low), word);
     // Unlike the other functions, this one gives f64's NaNs.
     let operand = l.b.bitcast(operand, Type::F64);
-    let nan = nan_of(l, operand, &[operand]);
-    let nan = l.b.bits(nan);
+    let nan = l.b.bits(nan_of(l, operand, &[operand]));
     let [was_nan, is_nan] = [bits, result].map(|bits| soft::is_nan(&l.b, DOUBLE, bits));
     let result = l.b.select(l.b.or(was_nan, is_nan), nan, result);
     l.set(i, 0, i.ty(0)?, result)

@@ -38,8 +38,7 @@ fn changed_sign(
         let flushed = flush_if(l, i.modifiers.has(Word::Ftz), format, a);
         let changed = change(l, format, flushed);
         if l.b.type_of(changed) == Type::F32 {
-            let result = or_nan(l, changed, &[]);
-            return l.b.bits(result);
+            return l.b.bits(or_nan(l, changed, &[]));
         }
         l.b.select(soft::is_nan(&l.b, format, a), soft::quiet(&l.b, format, a), changed)
     })
@@ -64,8 +63,7 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         FloatClass::Notanumber => l.b.ult(infinity, magnitude),
         FloatClass::Normal => {
             let finite = l.b.ult(magnitude, infinity);
-            let subnormal = is_subnormal(l, format, magnitude);
-            l.b.and(finite, l.b.not(subnormal))
+            l.b.and(finite, l.b.not(is_subnormal(l, format, magnitude)))
         }
         FloatClass::Subnormal => is_subnormal(l, format, magnitude),
     };
@@ -73,7 +71,7 @@ pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// Zero counts as a normal number (PTX section 9.7.3.1).
-fn is_subnormal(l: &mut Lowering<'_, '_>, format: Format, magnitude: Value) -> Value {
+fn is_subnormal(l: &Lowering<'_, '_>, format: Format, magnitude: Value) -> Value {
     let small = l.b.ult(magnitude, l.b.constant_like(magnitude, format.hidden()));
     l.b.and(small, l.b.is_nonzero(magnitude))
 }
@@ -113,12 +111,11 @@ fn extremum_of_three(l: &mut Lowering<'_, '_>, i: &Instruction, largest: bool) -
 }
 
 /// The larger of two floats by their bits, or the smaller one.
-fn extreme(l: &mut Lowering<'_, '_>, format: Format, largest: bool, nan_wins: bool, a: Value, b: Value) -> Value {
+fn extreme(l: &Lowering<'_, '_>, format: Format, largest: bool, nan_wins: bool, a: Value, b: Value) -> Value {
     if format != SINGLE || nan_wins {
         return soft::extremum(&l.b, format, largest, nan_wins, a, b);
     }
     let [a, b] = [a, b].map(|bits| l.b.bitcast(bits, Type::F32));
     let result = l.b.binary(if largest { Binary::FMax } else { Binary::FMin }, a, b);
-    let result = or_nan(l, result, &[]);
-    l.b.bits(result)
+    l.b.bits(or_nan(l, result, &[]))
 }

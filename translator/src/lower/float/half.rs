@@ -80,7 +80,7 @@ fn whole<const N: usize>(
 }
 
 /// A result in f32 that rounds to the right result in the format.
-fn in_single(l: &mut Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -> Value {
+fn in_single(l: &Lowering<'_, '_>, format: Format, arithmetic: Arithmetic) -> Value {
     match arithmetic {
         Arithmetic::Add(a, b) => l.b.fadd(a, b),
         Arithmetic::Sub(a, b) => l.b.fsub(a, b),

@@ -67,7 +67,7 @@ pub fn is_pair(ty: ScalarType) -> bool {
 }
 
 /// A float from its bits, exactly; 16-bit formats become `F32`.
-pub fn float_of(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value {
+pub fn float_of(l: &Lowering<'_, '_>, format: Format, bits: Value) -> Value {
     match format {
         SINGLE => l.b.bitcast(bits, Type::F32),
         DOUBLE => l.b.bitcast(bits, Type::F64),
@@ -76,7 +76,7 @@ pub fn float_of(l: &mut Lowering<'_, '_>, format: Format, bits: Value) -> Value 
 }
 
 /// Replaces a denormal by zero of its sign if asked to.
-pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, format: Format, bits: Value) -> Value {
+pub fn flush_if(l: &Lowering<'_, '_>, flush: bool, format: Format, bits: Value) -> Value {
     if flush { soft::flush(&l.b, format, bits) } else { bits }
 }
 
@@ -84,8 +84,7 @@ pub fn flush_if(l: &mut Lowering<'_, '_>, flush: bool, format: Format, bits: Val
 pub fn operand(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarType, flush: bool) -> Result<Value> {
     let bits = l.int(i, index, ty)?;
     let format = format(ty)?;
-    let bits = flush_if(l, flush, format, bits);
-    Ok(float_of(l, format, bits))
+    Ok(float_of(l, format, flush_if(l, flush, format, bits)))
 }
 
 /// Applies an operation on bits to the first operands, which all have the first type, or to each half of packed
@@ -159,13 +158,12 @@ pub(crate) fn saturate(l: &mut Lowering<'_, '_>, format: Format, bits: Value) ->
 }
 
 /// A result, or NVIDIA's NaN if it is NaN: see [`nan_of`].
-pub(crate) fn or_nan(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
-    let nan = nan_of(l, result, operands);
-    l.b.or_nan(result, nan)
+pub(crate) fn or_nan(l: &Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
+    l.b.or_nan(result, nan_of(l, result, operands))
 }
 
 /// NVIDIA's NaN of a result's type: one constant for f32; for f64 the first operand that is NaN determines it.
-pub(crate) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
+pub(crate) fn nan_of(l: &Lowering<'_, '_>, result: Value, operands: &[Value]) -> Value {
     let format = Format::of(l.b.type_of(result));
     let mut nan = l.b.constant_like(result, format.nan);
     if format == DOUBLE {
@@ -179,7 +177,7 @@ pub(crate) fn nan_of(l: &mut Lowering<'_, '_>, result: Value, operands: &[Value]
 }
 
 /// The result of an operation, rounded and possibly flushed as the modifiers say, with NVIDIA's NaN.
-fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
+fn computed(l: &Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
     use Arithmetic::{Add, Div, Fma, Mul, Narrow, Sqrt, Sub};
     let result = rounded(l, i, operation);
     match operation {
@@ -192,7 +190,7 @@ fn computed(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) ->
 }
 
 /// The result of an operation, rounded and possibly flushed as the modifiers say.
-fn rounded(l: &mut Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
+fn rounded(l: &Lowering<'_, '_>, i: &Instruction, operation: Arithmetic) -> Value {
     if i.modifiers.has(Word::Ftz) { l.b.flushed(rounding(i), operation) } else { l.b.rounded(rounding(i), operation) }
 }
 
@@ -214,10 +212,7 @@ pub(crate) fn floats<const N: usize>(
     operands: [Value; N],
 ) -> [Value; N] {
     let flush = i.modifiers.has(Word::Ftz);
-    operands.map(|bits| {
-        let bits = flush_if(l, flush, format, bits);
-        float_of(l, format, bits)
-    })
+    operands.map(|bits| float_of(l, format, flush_if(l, flush, format, bits)))
 }
 
 /// An operation on f32 or f64, as the modifiers say.
@@ -229,8 +224,7 @@ pub(super) fn arithmetic<const N: usize>(
     each_lane(l, i, |l, format, operands| {
         let operands = operands.map(|bits| float_of(l, format, bits));
         let operation = operation(l, operands);
-        let result = computed(l, i, operation);
-        let bits = l.b.bits(result);
+        let bits = l.b.bits(computed(l, i, operation));
         if i.modifiers.has(Word::Sat) { saturate(l, format, bits) } else { bits }
     })
 }
@@ -290,8 +284,7 @@ pub(super) fn mixed<const N: usize>(
         let ty = i.ty(usize::from(index <= narrow))?;
         *operand = self::operand(l, i, index, ty, false)?;
     }
-    let result = computed(l, i, operation(operands));
-    let bits = l.b.bits(result);
+    let bits = l.b.bits(computed(l, i, operation(operands)));
     let bits = if i.modifiers.has(Word::Sat) { saturate(l, SINGLE, bits) } else { bits };
     l.set(i, 0, ScalarType::F32, bits)
 }
@@ -303,7 +296,7 @@ pub fn mad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// 1.0 of a float's type.
-fn one_like(l: &mut Lowering<'_, '_>, float: Value) -> Value {
+fn one_like(l: &Lowering<'_, '_>, float: Value) -> Value {
     l.b.constant_like(float, Format::of(l.b.type_of(float)).one())
 }
 

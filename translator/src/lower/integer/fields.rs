@@ -14,9 +14,7 @@ pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let (position, length) = field(l, i, 2, width)?;
     if !ty.is_signed() {
-        let shifted = shift_right(l, a, position);
-        let mask = low_mask(l, ty, length);
-        return l.set(i, 0, ty, l.b.and(shifted, mask));
+        return l.set(i, 0, ty, l.b.and(shift_right(l, a, position), low_mask(l, ty, length)));
     }
     // The sign is the field's highest bit, or the operand's if the field reaches beyond it.
     let none = l.b.is_zero(length);
@@ -36,10 +34,8 @@ pub fn bfi(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, ty)?;
     let b = l.int(i, 2, ty)?;
     let (position, length) = field(l, i, 3, ty.bits())?;
-    let mask = low_mask(l, ty, length);
-    let mask = shift_left(l, mask, position);
-    let inserted = shift_left(l, a, position);
-    let inserted = l.b.and(inserted, mask);
+    let mask = shift_left(l, low_mask(l, ty, length), position);
+    let inserted = l.b.and(shift_left(l, a, position), mask);
     let kept = l.b.and(b, l.b.not(mask));
     l.set(i, 0, ty, l.b.or(inserted, kept))
 }
@@ -58,7 +54,7 @@ fn field(l: &mut Lowering<'_, '_>, i: &Instruction, first: usize, width: u32) ->
 }
 
 /// A mask of the `length` lowest bits; all ones if `length` is the width or more.
-fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
+fn low_mask(l: &Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
     let above = shift_left(l, l.b.constant(carrier(ty), u64::MAX), length);
     l.b.not(above)
 }
@@ -67,9 +63,7 @@ fn low_mask(l: &mut Lowering<'_, '_>, ty: ScalarType, length: Value) -> Value {
 pub fn bmsk(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let position = wrapped(l, i, 1)?;
     let length = wrapped(l, i, 2)?;
-    let mask = low_mask(l, ScalarType::B32, length);
-    let result = shift_left(l, mask, position);
-    l.set(i, 0, ScalarType::B32, result)
+    l.set(i, 0, ScalarType::B32, shift_left(l, low_mask(l, ScalarType::B32, length), position))
 }
 
 /// `szext`: the low bits of a value, extended by zeros or by their sign.
@@ -80,11 +74,9 @@ pub fn szext(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let result = if ty.is_signed() {
         let width = l.b.i32(32);
         let above = l.b.sub(width, l.b.minimum(Compare::LessUnsigned, length, width));
-        let high = shift_left(l, a, above);
-        shift_right_signed(l, high, above)
+        shift_right_signed(l, shift_left(l, a, above), above)
     } else {
-        let mask = low_mask(l, ty, length);
-        l.b.and(a, mask)
+        l.b.and(a, low_mask(l, ty, length))
     };
     l.set(i, 0, ty, result)
 }

@@ -36,8 +36,7 @@ pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
     let amount = l.int(i, 2, ScalarType::U32)?;
-    let result = shift_left(l, a, amount);
-    l.set(i, 0, ty, result)
+    l.set(i, 0, ty, shift_left(l, a, amount))
 }
 
 /// `shr`

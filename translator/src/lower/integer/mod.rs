@@ -33,19 +33,19 @@ pub(super) fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Resu
 }
 
 /// A 32-bit signed sum, clamped.
-pub(crate) fn saturating_add(l: &mut Lowering<'_, '_>, a: Value, b: Value) -> Value {
+pub(crate) fn saturating_add(l: &Lowering<'_, '_>, a: Value, b: Value) -> Value {
     saturating(l, Binary::Add, a, b)
 }
 
 /// A 32-bit signed sum or difference, computed in 64 bits and clamped.
-fn saturating(l: &mut Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
+fn saturating(l: &Lowering<'_, '_>, op: Binary, a: Value, b: Value) -> Value {
     let wide = l.b.binary(op, l.b.sign_extend(a), l.b.sign_extend(b));
     let clamped = clamp_signed(l, wide, i64::from(i32::MIN), i64::from(i32::MAX));
     l.b.truncate(clamped)
 }
 
 /// Clamps a signed value of either width.
-pub fn clamp_signed(l: &mut Lowering<'_, '_>, value: Value, low: i64, high: i64) -> Value {
+pub fn clamp_signed(l: &Lowering<'_, '_>, value: Value, low: i64, high: i64) -> Value {
     let low = l.b.constant_like(value, low.cast_unsigned());
     let value = l.b.minimum(Compare::LessSigned, value, l.b.constant_like(value, high.cast_unsigned()));
     l.b.maximum(Compare::LessSigned, value, low)
@@ -77,7 +77,7 @@ pub(crate) fn less(signed: bool) -> Compare {
 }
 
 /// Zero for negative values.
-pub(crate) fn relu(l: &mut Lowering<'_, '_>, value: Value) -> Value {
+pub(crate) fn relu(l: &Lowering<'_, '_>, value: Value) -> Value {
     l.b.maximum(Compare::LessSigned, value, l.b.constant_like(value, 0))
 }
 
@@ -297,23 +297,23 @@ pub fn brev(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 }
 
 /// Shifts left, giving 0 for amounts of the width and more.
-pub fn shift_left(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+pub fn shift_left(l: &Lowering<'_, '_>, value: Value, amount: Value) -> Value {
     shift(l, Binary::Shl, value, amount)
 }
 
 /// Shifts right by zeros, giving 0 for amounts of the width and more.
-pub fn shift_right(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+pub fn shift_right(l: &Lowering<'_, '_>, value: Value, amount: Value) -> Value {
     shift(l, Binary::Shr, value, amount)
 }
 
-fn shift(l: &mut Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> Value {
+fn shift(l: &Lowering<'_, '_>, op: Binary, value: Value, amount: Value) -> Value {
     let width = if l.b.type_of(value) == Type::I64 { 64 } else { 32 };
     let inside = l.b.compare_const(Compare::LessUnsigned, amount, width);
     l.b.select(inside, l.b.binary(op, value, l.b.and_const(amount, width - 1)), l.b.constant_like(value, 0))
 }
 
 /// Shifts right by the sign, giving only signs for amounts of the width and more.
-pub fn shift_right_signed(l: &mut Lowering<'_, '_>, value: Value, amount: Value) -> Value {
+pub fn shift_right_signed(l: &Lowering<'_, '_>, value: Value, amount: Value) -> Value {
     let most = if l.b.type_of(value) == Type::I64 { 63 } else { 31 };
     l.b.binary(Binary::Sar, value, l.b.minimum(Compare::LessUnsigned, amount, l.b.i32(most)))
 }

@@ -136,7 +136,7 @@ fn source(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize, ty: ScalarTyp
     Ok(extended(l, word, ty.is_signed()))
 }
 
-fn extended(l: &mut Lowering<'_, '_>, word: Value, signed: bool) -> Value {
+fn extended(l: &Lowering<'_, '_>, word: Value, signed: bool) -> Value {
     if signed { l.b.sign_extend(word) } else { l.b.zero_extend(word) }
 }
 

@@ -96,7 +96,7 @@ pub fn widen_generic(l: &mut Lowering<'_, '_>, register: Value) -> Value {
     l.b.select(tagged, own, device)
 }
 
-fn offset_of(l: &mut Lowering<'_, '_>, distance: Value) -> Value {
+fn offset_of(l: &Lowering<'_, '_>, distance: Value) -> Value {
     l.b.and_const(distance, (1 << TAG_SHIFT) - 1)
 }
 

@@ -48,7 +48,7 @@ fn assign(l: &mut Lowering<'_, '_>, destination: &Operand, halves: [Var; 2]) -> 
 
 /// Atomically reads 128 bits and writes the result of `change`. Gives variables with the old halves.
 fn exchange(
-    l: &mut Lowering<'_, '_>,
+    l: &Lowering<'_, '_>,
     i: &Instruction,
     place: SpaceAddress,
     change: impl FnOnce(&Builder<'_>, [Value; 2]) -> Option<[Value; 2]>,

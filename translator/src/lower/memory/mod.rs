@@ -326,7 +326,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
 
 /// The generic address of a parameter from one in a device function, which is that of the function's own parameter in local memory, or of
 /// a kernel's parameter in device memory.
-pub fn param_pointer(l: &mut Lowering<'_, '_>, address: Value) -> Value {
+pub fn param_pointer(l: &Lowering<'_, '_>, address: Value) -> Value {
     let own = l.b.add_const(address, GENERIC_LOCAL << GENERIC_TAG_SHIFT);
     let is_own = l.b.compare_const(Compare::LessUnsigned, address, 1 << LOCAL_WINDOW);
     l.b.select(is_own, own, address)

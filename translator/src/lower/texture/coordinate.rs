@@ -32,7 +32,7 @@ pub(super) struct Position {
 
 impl Position {
     /// The position of the only texel in a dimension that has no coordinate.
-    pub(super) fn only(l: &mut Lowering<'_, '_>) -> Position {
+    pub(super) fn only(l: &Lowering<'_, '_>) -> Position {
         let zero = l.b.i32(0);
         let inside = l.b.bool(true);
         Position { texels: [zero; 2], inside: [inside; 2], weight: zero }

@@ -47,8 +47,7 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         // An unbound reference has no texels.
         let mut is_there = l.b.and(is_level, l.b.is_nonzero(level.width));
         if is_line {
-            let is_linear = is_linear(l, kind);
-            is_there = l.b.and(is_there, is_linear);
+            is_there = l.b.and(is_there, is_linear(l, kind));
         }
         (level, is_there)
     } else {
@@ -100,7 +99,7 @@ fn offset(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, point: 
 }
 
 /// Variables for the channels' bits, all zero.
-pub(super) fn no_channels(l: &mut Lowering<'_, '_>) -> [Var; 4] {
+pub(super) fn no_channels(l: &Lowering<'_, '_>) -> [Var; 4] {
     let zero = l.b.i32(0);
     [Type::I32; 4].map(|ty| {
         let var = l.b.var(ty);

@@ -162,7 +162,7 @@ pub(super) fn footprint(b: &Builder<'_>, across: [Value; 3], down: [Value; 3], i
 }
 
 /// The level for a size, in 256ths.
-pub(super) fn level(l: &mut Lowering<'_, '_>, size: Value, span: Span) -> Result<Value> {
+pub(super) fn level(l: &Lowering<'_, '_>, size: Value, span: Span) -> Result<Value> {
     let Some(table) = l.layout.logarithm_table() else {
         return Err(Diagnostic::internal("a gradient without the table of logarithms", span));
     };

@@ -33,10 +33,7 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let channels = record.word(l, field::CHANNELS);
     let format = Format::of(l, texel, channels);
     let size = format.bytes(l, l.b.i32(1));
-    let place = SurfaceAccess::of(l, i, 0, size, |l, first| {
-        let first = within_rows(l, first);
-        format.bytes(l, first)
-    })?;
+    let place = SurfaceAccess::of(l, i, 0, size, |l, first| format.bytes(l, within_rows(l, first)))?;
     let vars: Vec<Var> = values.iter().map(|_| l.b.var(Type::I32)).collect();
     for (var, value) in vars.iter().zip(values) {
         l.b.set(*var, value);

@@ -142,6 +142,6 @@ fn kinds(kinds: &[texture::Kind]) -> u64 {
 }
 
 /// Whether a kind is linear memory of one dimension.
-fn is_linear(l: &mut Lowering<'_, '_>, kind: Value) -> Value {
+fn is_linear(l: &Lowering<'_, '_>, kind: Value) -> Value {
     l.b.compare_const(Compare::Equal, kind, texture::Kind::Linear.code().into())
 }

@@ -105,7 +105,7 @@ impl SurfaceAccess {
 }
 
 /// An element's number, clamped so that its offset doesn't overflow. The limit is beyond every row.
-pub(super) fn within_rows(l: &mut Lowering<'_, '_>, number: Value) -> Value {
+pub(super) fn within_rows(l: &Lowering<'_, '_>, number: Value) -> Value {
     let [least, most] = [l.b.i32(0xf800_0000), l.b.i32(0x07ff_ffff)];
     let is_low = l.b.slt(number, least);
     let is_high = l.b.slt(most, number);
@@ -166,8 +166,7 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
         if !by_elements {
             return first;
         }
-        let first = within_rows(l, first);
-        l.b.shl(first, bytes.trailing_zeros())
+        l.b.shl(within_rows(l, first), bytes.trailing_zeros())
     })?;
     let access = Access {
         space: Space::Global,

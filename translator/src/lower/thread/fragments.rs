@@ -138,7 +138,7 @@ impl Places {
 }
 
 /// As many elements in bytes.
-fn scaled(l: &mut Lowering<'_, '_>, elements: Value, bits: u32) -> Value {
+fn scaled(l: &Lowering<'_, '_>, elements: Value, bits: u32) -> Value {
     let bits = bits.trailing_zeros();
     if bits < 3 { l.b.shr(elements, 3 - bits) } else { l.b.shl(elements, bits - 3) }
 }

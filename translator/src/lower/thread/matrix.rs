@@ -72,11 +72,9 @@ pub fn transpose(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let shift = l.b.and_const(l.b.shl(own.row, 4), 16);
     let [low, high] = [0, 1].map(|next| {
         let lane = l.b.add(l.b.shl(l.b.add_const(own.column, next), 2), pair);
-        let both = from_lane(l, elements, lane);
-        l.b.and_const(l.b.shr_by(both, shift), 0xffff)
+        l.b.and_const(l.b.shr_by(from_lane(l, elements, lane), shift), 0xffff)
     });
-    let result = joined(l, low, high);
-    l.set(i, 0, ScalarType::B32, result)
+    l.set(i, 0, ScalarType::B32, joined(l, low, high))
 }
 
 /// The access to a lane's elements in a row, of so many bytes.
@@ -99,17 +97,17 @@ pub(super) fn own_lane(l: &mut Lowering<'_, '_>) -> Value {
 }
 
 /// The address of the executing lane's elements, given each lane's address of a row.
-fn straight(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> Value {
+fn straight(l: &Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> Value {
     element(l, rows, matrix, own.row, own.column)
 }
 
 /// The same for a matrix that memory holds transposed.
-fn transposed(l: &mut Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> [Value; 2] {
+fn transposed(l: &Lowering<'_, '_>, own: &Place, matrix: u64, rows: Value) -> [Value; 2] {
     [0, 1].map(|next| element(l, rows, matrix, l.b.add_const(own.column, next), own.row))
 }
 
 /// The address of an element.
-fn element(l: &mut Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, column: Value) -> Value {
+fn element(l: &Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, column: Value) -> Value {
     let row = from_lane(l, rows, l.b.add_const(row, 8 * matrix));
     let offset = l.b.shl(column, 1);
     let offset = if l.b.type_of(row) == Type::I64 { l.b.zero_extend(offset) } else { offset };
@@ -117,7 +115,7 @@ fn element(l: &mut Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, colum
 }
 
 /// What another lane of the warp, all of whose lanes take part, has as a value.
-pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> Value {
+pub(super) fn from_lane(l: &Lowering<'_, '_>, value: Value, lane: Value) -> Value {
     if l.b.type_of(value) == Type::I64 {
         let (low, high) = l.b.halves(value);
         let [low, high] = [low, high].map(|half| from_lane(l, half, lane));
@@ -127,7 +125,7 @@ pub(super) fn from_lane(l: &mut Lowering<'_, '_>, value: Value, lane: Value) -> 
 }
 
 /// A word of two half-words, whose upper bits are zero.
-pub(super) fn joined(l: &mut Lowering<'_, '_>, low: Value, high: Value) -> Value {
+pub(super) fn joined(l: &Lowering<'_, '_>, low: Value, high: Value) -> Value {
     l.b.or(low, l.b.shl(high, 16))
 }
 
@@ -154,8 +152,7 @@ pub(super) fn set(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product, 
     if product.ty(Matrix::D) == ScalarType::F16 {
         for (destination, pair) in destinations.iter().zip(results.chunks(2)) {
             let [low, high] = *pair else { continue };
-            let word = joined(l, low, high);
-            l.assign(destination, ScalarType::B32, word)?;
+            l.assign(destination, ScalarType::B32, joined(l, low, high))?;
         }
         return Ok(());
     }

@@ -122,6 +122,5 @@ fn sum(l: &mut Lowering<'_, '_>, is_half: bool, row: [Value; 4], column: [Value;
     for term in products.into_iter().chain([addend]) {
         sum = rounded(l, Arithmetic::Add(sum, term));
     }
-    let sum = float::or_nan(l, sum, &[]);
-    l.b.bits(sum)
+    l.b.bits(float::or_nan(l, sum, &[]))
 }

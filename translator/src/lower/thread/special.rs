@@ -93,7 +93,7 @@ fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
 
 /// The device's clock. If the device has none, each read advances the time by one, so that a thread that waits for a time to pass makes
 /// progress.
-fn clock(l: &mut Lowering<'_, '_>) -> Value {
+fn clock(l: &Lowering<'_, '_>) -> Value {
     let b = &l.b;
     let Some(offset) = l.layout.services.clock else { return b.builtin(Builtin::Clock) };
     let address = b.add_const(b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS), offset);

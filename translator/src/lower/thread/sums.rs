@@ -140,8 +140,7 @@ impl Terms {
     pub fn last(self, l: &mut Lowering<'_, '_>, sum: Value, addend: Value) -> Value {
         match self {
             Self::Fused { result: ScalarType::F16, .. } if !self.is_of_halves() => {
-                let wide = float_of(l, SINGLE, sum);
-                soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, wide)
+                soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, float_of(l, SINGLE, sum))
             }
             Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
             Self::Minifloats { are_halves: true } => {
@@ -153,8 +152,7 @@ impl Terms {
             Self::Minifloats { are_halves: false } => {
                 let [sum, addend] = [sum, addend].map(|bits| float_of(l, SINGLE, bits));
                 let result = l.b.rounded(Rounding::NearestEven, Arithmetic::Add(sum, addend));
-                let result = float::or_nan(l, result, &[addend, sum]);
-                l.b.bits(result)
+                l.b.bits(float::or_nan(l, result, &[addend, sum]))
             }
             Self::Bytes { is_saturated: true, .. } => integer::saturating_add(l, sum, addend),
             Self::Bytes { is_saturated: false, .. } => l.b.add(sum, addend),

@@ -142,7 +142,7 @@ fn operation<const N: usize>(
 
 /// Appends the operation with these members.
 pub(super) fn statement<const N: usize>(
-    l: &mut Lowering<'_, '_>,
+    l: &Lowering<'_, '_>,
     op: WarpOp,
     members: Option<Value>,
     types: [Type; N],

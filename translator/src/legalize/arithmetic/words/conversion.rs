@@ -1,7 +1,7 @@
 //! Conversions between 64-bit integers and floats, correctly rounded, through conversions of 32-bit integers or on
 //! bits.
 
-use crate::ir::{Builder, Function, Op, Rewritten, Rounding, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::soft::{self, SINGLE};
 
 /// 2^32 and its reciprocal.
@@ -9,19 +9,18 @@ const DIGIT: f64 = 4_294_967_296.0;
 
 /// Replaces conversions between `I64` and floats.
 pub(crate) fn expand_conversions(function: &mut Function) {
-    rewrite(function, |b, stmt| {
-        let Stmt::Let(result, Op::Unary(op, a)) = *stmt else { return Rewritten::Kept };
+    rewrite_ops(function, |b, result, op| {
+        let Op::Unary(op, a) = op else { return None };
         let is_long = b.type_of(a) == Type::I64;
-        let value = match (op, b.type_of(result)) {
+        Some(match (op, b.type_of(result)) {
             (Unary::SignedToFloat(Type::F32), _) if is_long => to_single(b, true, a),
             (Unary::UnsignedToFloat(Type::F32), _) if is_long => to_single(b, false, a),
             (Unary::SignedToFloat(_), _) if is_long => to_double(b, true, a),
             (Unary::UnsignedToFloat(_), _) if is_long => to_double(b, false, a),
             (Unary::FloatToSigned(_), Type::I64) => to_signed(b, a),
             (Unary::FloatToUnsigned(_), Type::I64) => to_unsigned(b, a),
-            _ => return Rewritten::Kept,
-        };
-        Rewritten::By(value)
+            _ => return None,
+        })
     });
 }
 

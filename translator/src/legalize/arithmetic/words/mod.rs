@@ -15,7 +15,9 @@ mod memory;
 mod products;
 mod shifts;
 
-use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, rewrite};
+use crate::ir::{
+    Atomic, Binary, Builder, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, rewrite, rewrite_ops,
+};
 use crate::opt::{propagate_copies, remove_dead};
 use halves::{Halves, Words};
 
@@ -43,12 +45,10 @@ pub fn split_words(function: &mut Function) {
 
 /// Divides 64-bit integers by halves where a driver's own division is wrong.
 pub fn split_divisions(function: &mut Function) {
-    rewrite(function, |b, stmt| {
-        let &Stmt::Let(result, Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y)) = stmt else {
-            return Rewritten::Kept;
-        };
+    rewrite_ops(function, |b, result, op| {
+        let Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y) = op else { return None };
         if b.type_of(result) != Type::I64 {
-            return Rewritten::Kept;
+            return None;
         }
         let [x, y] = [x, y].map(|value| {
             let (low, high) = b.halves(value);
@@ -56,7 +56,7 @@ pub fn split_divisions(function: &mut Function) {
         });
         let division = division::divide(b, x, y);
         let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
-        Rewritten::By(b.join(words.low, words.high))
+        Some(b.join(words.low, words.high))
     });
 }
 
