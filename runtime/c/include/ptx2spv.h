@@ -10,15 +10,16 @@
 typedef enum {
   // Success.
   PTX2SPV_STATUS_OK = 0,
-  // An argument is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, an impossible launch.
+  // An argument or a setting is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, an impossible launch.
   PTX2SPV_STATUS_INVALID_ARGUMENT = 1,
-  // The PTX is wrong or can't be translated. The message names the line.
+  // A module can't be read, is wrong or can't be translated. The message names the line of PTX.
   PTX2SPV_STATUS_TRANSLATION = 2,
   // The device or the driver lacks a feature, or there is no such device.
   PTX2SPV_STATUS_UNSUPPORTED = 3,
   // The device or the host is out of memory.
   PTX2SPV_STATUS_OUT_OF_MEMORY = 4,
-  // A kernel ended itself or was stopped: a trap, a failed assertion, or an illegal access on the reference device.
+  // A kernel ended itself or was stopped: a trap, a failed assertion, or an illegal access that the kernel's own checks or the
+  // reference device found.
   PTX2SPV_STATUS_KERNEL = 5,
   // The device didn't answer in time.
   PTX2SPV_STATUS_TIMEOUT = 6,

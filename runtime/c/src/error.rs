@@ -12,15 +12,16 @@ use ptx2spv_runtime::{Error, ErrorGroup};
 pub enum Status {
     /// Success.
     Ok = 0,
-    /// An argument is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, an impossible launch.
+    /// An argument or a setting is wrong: null, not UTF-8, an unknown name, an address that isn't allocated, an impossible launch.
     InvalidArgument = 1,
-    /// The PTX is wrong or can't be translated. The message names the line.
+    /// A module can't be read, is wrong or can't be translated. The message names the line of PTX.
     Translation = 2,
     /// The device or the driver lacks a feature, or there is no such device.
     Unsupported = 3,
     /// The device or the host is out of memory.
     OutOfMemory = 4,
-    /// A kernel ended itself or was stopped: a trap, a failed assertion, or an illegal access on the reference device.
+    /// A kernel ended itself or was stopped: a trap, a failed assertion, or an illegal access that the kernel's own checks or the
+    /// reference device found.
     Kernel = 5,
     /// The device didn't answer in time.
     Timeout = 6,

@@ -306,7 +306,7 @@ impl Made {
     }
 }
 
-/// Turns an error into a failure. Errors that were found before anything reached the device are refusals.
+/// Turns an error into a failure. A module or a launch that doesn't suit the device is refused.
 fn failure(error: Error) -> Failure {
     match error {
         Error::Translation(diagnostics) if diagnostics.list.iter().all(|one| is_limit(&one.kind)) => {
@@ -315,6 +315,13 @@ fn failure(error: Error) -> Failure {
         Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
         Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
+        // Faults of how cases are carried out.
+        Error::NotAllocated { .. } | Error::ForeignBuffer(_) | Error::NotRegistered { .. } | Error::Overlap => {
+            Failure::Broken(error.to_string())
+        }
+        Error::Pitch { .. } | Error::PartialElement { .. } | Error::Graph(_) | Error::NoTime => {
+            Failure::Broken(error.to_string())
+        }
         error => match error.group() {
             ErrorGroup::Unsupported | ErrorGroup::Argument => Failure::Refused(error.to_string()),
             _ => Failure::Broken(error.to_string()),
