@@ -38,6 +38,22 @@ have() {
     command -v "$1" >/dev/null 2>&1
 }
 
+# Whether Rust's standard library for WebAssembly is installed.
+have_wasm() {
+    libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null) && [ -d "$libraries" ]
+}
+
+# Installs it. rustup asks a server, which may fail once.
+install_wasm() {
+    if ! have_wasm && have rustup; then
+        rustup target add wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown || :
+    fi
+    have_wasm || {
+        echo "WebAssembly needs Rust's target wasm32-unknown-unknown, which only rustup installs." >&2
+        return 1
+    }
+}
+
 # Installs the named packages with apt.
 install_packages() {
     if ! have apt-get; then

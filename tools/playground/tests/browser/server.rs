@@ -54,8 +54,9 @@ fn build() -> Option<&'static str> {
         let mut script = Command::new(root.join("scripts/playground"));
         let script = script.arg("--build").env("PLAYGROUND_PROFILE", profile).output().unwrap();
         assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
-        Some(target.join("playground").to_string_lossy().into_owned())
+        // The script runs in the root.
+        let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
+        Some(target.join("page").to_string_lossy().into_owned())
     });
     built.as_deref()
 }
