@@ -132,7 +132,7 @@ export function show(name, arg, encoded, changed) {
     views.append(button);
   }
   width.onchange = () => {
-    arg.width = Math.max(1, Math.trunc(Number(width.value)) || 1);
+    width.value = arg.width = Math.max(1, Math.trunc(Number(width.value)) || 1);
     draw();
     changed();
   };

@@ -12,6 +12,7 @@ function halfBits(number) {
   const sign = Object.is(number, -0) || number < 0 ? 0x8000 : 0;
   const size = Math.abs(number);
   if (Number.isNaN(size)) return 0x7e00;
+  if (size === Infinity) return sign | 0x7c00;
   const exponent = size < 2 ** -14 ? -14 : Math.floor(Math.log2(size));
   const scaled = size * 2 ** (10 - exponent);
   const down = Math.floor(scaled);
@@ -22,21 +23,20 @@ function halfBits(number) {
   return sign | (bits >= 0x7c00 ? 0x7c00 : bits);
 }
 
-const whole = (convert) => (number) => convert(Math.trunc(Number.isFinite(number) ? number : 0));
 const element = (bytes, get, set) => ({ bytes, get, set });
 
 const TYPES = {
   f32: element(4, (view, at) => view.getFloat32(at, true), (view, at, n) => view.setFloat32(at, n, true)),
   f64: element(8, (view, at) => view.getFloat64(at, true), (view, at, n) => view.setFloat64(at, n, true)),
   f16: element(2, (view, at) => half(view.getUint16(at, true)), (view, at, n) => view.setUint16(at, halfBits(n), true)),
-  u32: element(4, (view, at) => view.getUint32(at, true), (view, at, n) => view.setUint32(at, whole(Number)(n), true)),
-  s32: element(4, (view, at) => view.getInt32(at, true), (view, at, n) => view.setInt32(at, whole(Number)(n), true)),
-  u64: element(8, (view, at) => view.getBigUint64(at, true), (view, at, n) => view.setBigUint64(at, whole(BigInt)(n), true)),
-  s64: element(8, (view, at) => view.getBigInt64(at, true), (view, at, n) => view.setBigInt64(at, whole(BigInt)(n), true)),
-  u16: element(2, (view, at) => view.getUint16(at, true), (view, at, n) => view.setUint16(at, whole(Number)(n), true)),
-  s16: element(2, (view, at) => view.getInt16(at, true), (view, at, n) => view.setInt16(at, whole(Number)(n), true)),
-  u8: element(1, (view, at) => view.getUint8(at), (view, at, n) => view.setUint8(at, whole(Number)(n))),
-  s8: element(1, (view, at) => view.getInt8(at), (view, at, n) => view.setInt8(at, whole(Number)(n))),
+  u32: element(4, (view, at) => view.getUint32(at, true), (view, at, n) => view.setUint32(at, n, true)),
+  s32: element(4, (view, at) => view.getInt32(at, true), (view, at, n) => view.setInt32(at, n, true)),
+  u64: element(8, (view, at) => view.getBigUint64(at, true), (view, at, n) => view.setBigUint64(at, BigInt(n), true)),
+  s64: element(8, (view, at) => view.getBigInt64(at, true), (view, at, n) => view.setBigInt64(at, BigInt(n), true)),
+  u16: element(2, (view, at) => view.getUint16(at, true), (view, at, n) => view.setUint16(at, n, true)),
+  s16: element(2, (view, at) => view.getInt16(at, true), (view, at, n) => view.setInt16(at, n, true)),
+  u8: element(1, (view, at) => view.getUint8(at), (view, at, n) => view.setUint8(at, n)),
+  s8: element(1, (view, at) => view.getInt8(at), (view, at, n) => view.setInt8(at, n)),
 };
 // Those without a sign are bits.
 Object.assign(TYPES, { b8: TYPES.u8, b16: TYPES.u16, b32: TYPES.u32, b64: TYPES.u64 });
@@ -44,19 +44,47 @@ Object.assign(TYPES, { b8: TYPES.u8, b16: TYPES.u16, b32: TYPES.u32, b64: TYPES.
 export const BUFFER_TYPES = Object.keys(TYPES).filter((name) => !name.startsWith("b"));
 export const FILLS = { uninitialised: "uninitialised", zeros: "zeros", iota: "0, 1, 2, …", random: "random", values: "values" };
 // As much as the page has room for.
-export const MAX_BYTES = 64 << 20;
+const MAX_BYTES = 64 << 20;
 
 // What has no type of its own, such as a texture, is bytes.
 const typed = (type) => TYPES[type] ?? TYPES.u8;
 
 export const elementBytes = (type) => typed(type).bytes;
-export const isFloat = (type) => type.startsWith("f");
+export const isFloat = (type) => ["f16", "f32", "f64"].includes(type);
 
 // The elements of some bytes.
 export function elements(type, bytes) {
   const { bytes: size, get } = typed(type);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: Math.floor(bytes.length / size) }, (_, index) => get(view, index * size));
+}
+
+// Whether a buffer of this many elements has room.
+export const isCount = (type, count) => Number.isInteger(count) && count >= 1 && count * elementBytes(type) <= MAX_BYTES;
+
+// The whole number that a decimal one is, exactly; null for others.
+function decimal(word) {
+  const [, digits, fraction = "", exponent = "0"] = /^([-+]?\d+)(?:\.(\d*))?(?:e([-+]?\d+))?$/i.exec(word) ?? [];
+  if (digits === undefined) return null;
+  // No type has numbers of more than 20 digits, and no number ends in more zeros than it has digits.
+  const places = Math.min(Math.max(Number(exponent) - fraction.length, -word.length), 20);
+  const number = BigInt(digits + fraction);
+  const scale = 10n ** BigInt(Math.abs(places));
+  if (places >= 0) return number * scale;
+  return number % scale === 0n ? number / scale : null;
+}
+
+// The bits of a word: hexadecimal, or a whole number. Null for other words.
+function integer(type, word) {
+  if (/^-?0x[0-9a-f]+$/i.test(word)) return word.startsWith("-") ? -BigInt(word.slice(1)) : BigInt(word);
+  return isFloat(type) ? null : decimal(word);
+}
+
+// The number of a word; null for other words.
+function float(word) {
+  const [, sign, name] = /^([-+]?)(nan|inf|infinity)$/i.exec(word) ?? [];
+  if (name) return (sign === "-" ? -1 : 1) * (/nan/i.test(name) ? NaN : Infinity);
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : null;
 }
 
 // Numbers separated by commas or spaces; hexadecimal ones are bits. Throws the text that is none.
@@ -67,15 +95,18 @@ export function parse(type, text) {
   const view = new DataView(bytes.buffer);
   words.forEach((word, index) => {
     const at = index * size;
-    if (/^-?(0x[0-9a-f]+|\d+)$/i.test(word) && (!isFloat(type) || /x/i.test(word))) {
-      const bits = word.startsWith("-") ? -BigInt(word.slice(1)) : BigInt(word);
-      const fits = BigInt.asUintN(8 * size, bits) === bits || BigInt.asIntN(8 * size, bits) === bits;
+    const bits = integer(type, word);
+    const number = bits === null && isFloat(type) ? float(word) : null;
+    if (bits !== null) {
+      // Compilers declare an `int` as `.u32`, so types without a sign take numbers with one.
+      const isSigned = type.startsWith("s") && !/x/i.test(word);
+      const fits = BigInt.asIntN(8 * size, bits) === bits || (!isSigned && BigInt.asUintN(8 * size, bits) === bits);
       if (!fits) throw new Error(`${word} doesn't fit ${type}`);
       for (let byte = 0; byte < size; byte++) view.setUint8(at + byte, Number(BigInt.asUintN(8, bits >> BigInt(8 * byte))));
+    } else if (number !== null) {
+      set(view, at, number);
     } else {
-      const number = /^[-+]?(nan|inf)/i.test(word) ? { nan: NaN, inf: Infinity }[word.replace(/^[-+]/, "").slice(0, 3).toLowerCase()] : Number(word);
-      if ((Number.isNaN(number) && !/nan/i.test(word)) || (!isFloat(type) && !Number.isInteger(number))) throw new Error(`${word} is no ${type}`);
-      set(view, at, /^-inf/i.test(word) ? -Infinity : number);
+      throw new Error(`${word} is no ${type}`);
     }
   });
   return bytes;

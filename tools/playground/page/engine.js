@@ -25,8 +25,11 @@ export class Engine {
   }
 
   #start() {
-    this.#worker = new Worker(new URL("worker.js", import.meta.url));
-    this.#worker.onmessage = ({ data: { id, answer, crash } }) => {
+    const worker = new Worker(new URL("worker.js", import.meta.url));
+    this.#worker = worker;
+    worker.onmessage = ({ data: { id, answer, crash } }) => {
+      // It was stopped when this was on its way.
+      if (worker !== this.#worker) return;
       if (crash) {
         this.stop(crash);
         return;
@@ -35,8 +38,8 @@ export class Engine {
       this.#asked.delete(id);
       resolve(answer);
     };
-    this.#worker.onerror = (event) => this.stop(event.message);
-    this.#worker.postMessage({ module: this.#module });
+    worker.onerror = (event) => this.stop(event.message);
+    worker.postMessage({ module: this.#module });
   }
 
   // The answer to a request.

@@ -1,6 +1,6 @@
 // The form of a launch: sizes, and an argument for each parameter of the kernel.
 
-import { BUFFER_TYPES, FILLS, MAX_BYTES, elementBytes, filled, isFloat, parse, toBase64 } from "./elements.js";
+import { BUFFER_TYPES, FILLS, elementBytes, filled, isCount, isFloat, parse, toBase64 } from "./elements.js";
 
 const NAMES = ["grid0", "grid1", "grid2", "block0", "block1", "block2", "shared"];
 
@@ -15,10 +15,30 @@ const choose = (label, values, chosen, changed) => {
   return make("select", { ariaLabel: label, onchange: (event) => changed(event.target.value) }, ...options);
 };
 
+const isSize = (number, least) => Number.isInteger(number) && number >= least && number <= 0x7fffffff;
+const isText = (text) => typeof text === "string";
+
+function isArgument(arg) {
+  if (arg?.kind === "value") return isText(arg.text);
+  return arg?.kind === "buffer" && BUFFER_TYPES.includes(arg.type) && isCount(arg.type, arg.count)
+    && isText(arg.fill) && Object.hasOwn(FILLS, arg.fill) && isText(arg.text ?? "") && isSize(arg.width ?? 1, 1);
+}
+
+// Whether this is the state of a launch, as a link may have anything.
+export function isLaunch(state) {
+  const { grid, block, shared, args, check, subgroup } = state ?? {};
+  return [grid, block].every((sizes) => Array.isArray(sizes) && sizes.length === 3 && sizes.every((size) => isSize(size, 1)))
+    && isSize(shared, 0) && Array.isArray(args) && args.every(isArgument) && typeof check === "boolean"
+    && ["", "4", "8", "16", "32", "64"].includes(subgroup);
+}
+
+// Whether a parameter may be a pointer.
+const canPoint = (param) => param.size === 8 && !param.array && !isFloat(param.type);
+
 // What a parameter begins with.
 function initial(param) {
   if (param.pointer) return { kind: "buffer", type: "f32", count: 1024, fill: "iota" };
-  return { kind: "value", text: param.array ? Array(param.size).fill(0).join(", ") : "0" };
+  return { kind: "value", text: Array(param.size / elementBytes(param.type)).fill(0).join(", ") };
 }
 
 export class Launch {
@@ -41,7 +61,10 @@ export class Launch {
     this.state = { ...this.state, ...structuredClone(state) };
     const { grid, block, shared, check, subgroup } = this.state;
     const numbers = [...grid, ...block, shared];
-    NAMES.forEach((name, index) => (this.#form.elements[name].value = numbers[index]));
+    NAMES.forEach((name, index) => {
+      this.#form.elements[name].value = numbers[index];
+      this.#form.elements[name].setCustomValidity("");
+    });
     this.#form.elements.check.checked = check;
     this.#form.elements.subgroup.value = subgroup;
   }
@@ -51,7 +74,7 @@ export class Launch {
     else if (field.name === "subgroup") this.state.subgroup = field.value;
     else {
       const number = /^\d+$/.test(field.value.trim()) ? Number(field.value) : NaN;
-      const isRight = number <= 0x7fffffff && (number >= 1 || field.name === "shared");
+      const isRight = isSize(number, field.name === "shared" ? 0 : 1);
       field.setCustomValidity(isRight ? "" : "a whole number");
       if (!isRight) return;
       if (field.name === "shared") this.state.shared = number;
@@ -64,7 +87,7 @@ export class Launch {
     this.#params = params;
     const { args } = this.state;
     params.forEach((param, index) => {
-      const suits = args[index] && (args[index].kind === "value" || (param.size === 8 && !param.array));
+      const suits = args[index] && (args[index].kind === "value" || canPoint(param));
       if (!suits) args[index] = initial(param);
     });
     args.length = params.length;
@@ -80,9 +103,9 @@ export class Launch {
       if (key !== "text") this.params(this.#params);
     };
     const row = make("li", { className: arg.kind === "buffer" ? "buffer-argument" : "" }, make("span", { className: "name", textContent: param.name }), make("span", { className: "type", textContent: `${param.type}${param.array ? `[${param.size}]` : ""}` }));
-    if (param.size === 8 && !param.array && !isFloat(param.type)) {
+    if (canPoint(param)) {
       row.append(choose(`${label}: kind`, { buffer: "buffer", value: "value" }, arg.kind, (kind) => {
-        this.state.args[index] = kind === "buffer" ? initial({ pointer: true }) : initial({ pointer: false });
+        this.state.args[index] = initial({ ...param, pointer: kind === "buffer" });
         this.#changed();
         this.params(this.#params);
       }));
@@ -110,10 +133,12 @@ export class Launch {
     const count = make("input", { value: arg.count, ariaLabel: `${label}: number of elements`, inputMode: "numeric" });
     count.oninput = () => {
       const number = /^\d+$/.test(count.value.trim()) ? Number(count.value) : NaN;
-      const isRight = number >= 1 && number * elementBytes(arg.type) <= MAX_BYTES;
+      const isRight = isCount(arg.type, number);
       count.setCustomValidity(isRight ? "" : "a whole number, and at most 64 MiB");
       if (isRight) arg.count = number;
     };
+    // Another type may need more bytes.
+    count.oninput();
     const types = Object.fromEntries(BUFFER_TYPES.map((name) => [name, name]));
     row.append(choose(`${label}: type of elements`, types, arg.type, set("type")), "×", count, choose(`${label}: contents`, FILLS, arg.fill, set("fill")));
     if (arg.fill === "values") row.append(text("numbers"));

@@ -4,7 +4,7 @@ import { Editor } from "./editor.js";
 import { Engine, compile } from "./engine.js";
 import { EXAMPLES, example } from "./examples.js";
 import { list } from "./highlight.js";
-import { Launch } from "./launch.js";
+import { Launch, isLaunch } from "./launch.js";
 import { outcome, problems } from "./outcome.js";
 import { Devices, Stages, summarize } from "./panels.js";
 import { decode, encode } from "./state.js";
@@ -54,15 +54,21 @@ async function write() {
   history.replaceState(null, "", `#${await encode(kept)}`);
 }
 
+// Shows another text, and nothing of the one before.
+function replace(text) {
+  device.stop("stopped");
+  findings = [];
+  find("outcome").replaceChildren();
+  editor.text = text;
+}
+
 // The texts of the examples that were shown.
 const texts = new Map();
 async function load(name) {
   if (!texts.has(name)) texts.set(name, await example(name));
   const { title, ...start } = EXAMPLES[name];
   Object.assign(state, { example: name, kernel: null });
-  findings = [];
-  find("outcome").replaceChildren();
-  editor.text = texts.get(name);
+  replace(texts.get(name));
   launch.set({ subgroup: "", ...start });
   shown = "";
 }
@@ -72,6 +78,11 @@ let checked = Promise.resolve();
 function check(typed) {
   checked = inspect(typed);
   return checked;
+}
+
+// Translates, which a launch waits for too.
+function translateAnew() {
+  checked = Promise.all([checked, translate()]);
 }
 
 async function inspect(typed) {
@@ -147,14 +158,24 @@ function choosePreset(name) {
   find("preset").value = name;
   devices.choose(name);
   remember();
-  translate();
+  translateAnew();
 }
 
 async function run() {
   if (find("start").disabled) return;
+  find("start").disabled = true;
+  try {
+    // The launch is that of the text as it is now.
+    await checked;
+    await runChecked();
+  } finally {
+    find("start").disabled = false;
+    find("stop").disabled = true;
+  }
+}
+
+async function runChecked() {
   let request;
-  // The launch is that of the text as it is now.
-  await checked;
   if (state.kernel === null) {
     note("There is no kernel in the text.");
     return;
@@ -166,17 +187,17 @@ async function run() {
     return;
   }
   show("run");
-  const running = (is) => {
-    find("start").disabled = is;
-    find("stop").disabled = !is;
-  };
-  running(true);
+  find("stop").disabled = false;
   const args = structuredClone(launch.state.args);
+  const names = args.map((_, index) => launch.name(index));
   const begin = performance.now();
   const nothing = { diagnostics: [], findings: [], buffers: [], output: "" };
   const answer = { ...nothing, ...await device.ask(request) };
   const milliseconds = performance.now() - begin;
-  running(false);
+  if (request.ptx !== editor.text || request.kernel !== state.kernel) {
+    if (!answer.error) note("The text has changed since the kernel was started: its results are not shown.");
+    return;
+  }
   // Views that are chosen here are kept.
   const changed = () => {
     args.forEach(({ view, width }, index) => Object.assign(launch.state.args[index] ?? {}, view && { view }, width && { width }));
@@ -186,7 +207,7 @@ async function run() {
   mark(answer.diagnostics.length ? answer.diagnostics : diagnostics);
   const [first] = findings.map(({ site }) => site.line).filter(Boolean);
   if (first) editor.reveal(first);
-  outcome(find("outcome"), { answer, milliseconds, args, name: (index) => launch.name(index), changed });
+  outcome(find("outcome"), { answer, milliseconds, args, name: (index) => names[index], changed });
   find("outcome").scrollIntoView({ block: "nearest" });
 }
 
@@ -203,7 +224,7 @@ find("example").onchange = async ({ target }) => {
 find("kernel").onchange = ({ target }) => {
   state.kernel = target.value;
   remember();
-  translate();
+  translateAnew();
 };
 find("preset").onchange = ({ target }) => choosePreset(target.value);
 find("launch").onsubmit = (event) => {
@@ -244,7 +265,7 @@ addEventListener("hashchange", open);
 
 // Shows what the address says, or the first example.
 async function open() {
-  const { launch: started, ptx, ...kept } = (await decode(location.hash.slice(1))) ?? {};
+  const { launch: started, ptx, ...kept } = await decode(location.hash.slice(1));
   Object.assign(state, kept);
   if (!presets.some(({ name }) => name === state.preset)) state.preset = "nvidia";
   const { kernel } = state;
@@ -257,11 +278,11 @@ async function open() {
   if (typeof ptx === "string") {
     state.example = null;
     find("example").selectedIndex = -1;
-    editor.text = ptx;
+    replace(ptx);
   } else {
     await load(name);
   }
-  if (started) launch.set(started);
+  if (isLaunch(started)) launch.set(started);
   state.kernel = kernel;
   shown = "";
   await check();

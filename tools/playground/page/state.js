@@ -9,13 +9,14 @@ export async function encode(state) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// What was encoded; null for anything else.
+// What was encoded, of which all but the launch is text or null; nothing for anything else.
 export async function decode(text) {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
     const state = JSON.parse(new TextDecoder().decode(await pipe(bytes, new DecompressionStream("deflate-raw"))));
-    return state && typeof state === "object" ? state : null;
+    const texts = ["example", "ptx", "kernel", "preset", "tab", "stage"].filter((key) => state[key] === null || typeof state[key] === "string");
+    return Object.fromEntries([...texts, "launch"].map((key) => [key, state[key]]));
   } catch {
-    return null;
+    return {};
   }
 }

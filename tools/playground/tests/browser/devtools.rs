@@ -8,6 +8,11 @@ use std::time::{Duration, Instant};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 
+/// Whether there is a program of this name.
+pub fn is_installed(name: &str) -> bool {
+    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -34,10 +39,7 @@ impl Browser {
     pub fn start() -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
         let names = ["chromium", "chromium-browser", "google-chrome"];
-        let works = |name: &&str| {
-            Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        };
-        let name = names.into_iter().find(works)?;
+        let name = names.into_iter().find(|name| is_installed(name))?;
         // The shell moves the pipes to where Chromium expects them.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", name])

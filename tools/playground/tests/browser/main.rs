@@ -1,22 +1,25 @@
 //! The page in a headless Chromium: type, translate, run, see the picture, share, reload.
 //!
-//! Without Rust's target `wasm32-unknown-unknown` the tests are skipped, and without Chromium too, which is a failure in CI.
+//! Without Rust's target `wasm32-unknown-unknown` or without Chromium the tests are skipped. In CI that is a failure, unless the target is
+//! missing for want of rustup.
 //! `PTX2SPV_BLESS=1` takes the pictures in `docs/` anew.
 
 mod devtools;
 mod server;
 
+use std::path::Path;
+
 use serde_json::json;
 
-use devtools::{Browser, Page};
+use devtools::{Browser, Page, is_installed};
 use server::Server;
 
 /// A browser with the page, or `None` where that can't be had.
 fn open() -> Option<(Server, Browser, Page)> {
     let Some(server) = Server::start() else {
-        eprintln!(
-            "skipped: Rust's target wasm32-unknown-unknown is not installed (rustup target add wasm32-unknown-unknown)"
-        );
+        let reason = "Rust's target wasm32-unknown-unknown is not installed (rustup target add wasm32-unknown-unknown)";
+        assert!(std::env::var_os("CI").is_none() || !is_installed("rustup"), "{reason}");
+        eprintln!("skipped: {reason}");
         return None;
     };
     let Some(mut browser) = Browser::start() else {
@@ -49,6 +52,22 @@ fn start(browser: &mut Browser, page: &Page) {
     browser.eval(page, "document.getElementById('outcome').replaceChildren()");
     browser.key(page, "Enter", 2);
     browser.until(page, "!!document.querySelector('.verdict')");
+}
+
+/// Replaces the text.
+fn replace(browser: &mut Browser, page: &Page, ptx: &str) {
+    let script = format!(
+        "(() => {{ const area = document.getElementById('ptx'); area.value = '{ptx}'; area.dispatchEvent(new Event('input')); }})()"
+    );
+    browser.eval(page, &script);
+}
+
+/// Starts a kernel without an end.
+fn start_endless(browser: &mut Browser, page: &Page) {
+    replace(browser, page, ".version 7.0\\n.target sm_50\\n.address_size 64\\n.entry k() { next: bra next; }");
+    browser.until(page, "document.getElementById('kernel').value === 'k'");
+    browser.key(page, "Enter", 2);
+    browser.until(page, "!document.getElementById('stop').disabled");
 }
 
 /// The numbers that the first buffers show, as text.
@@ -175,7 +194,11 @@ fn what_is_typed_is_checked_translated_and_shared() {
     ready(&mut browser, &other);
     assert_eq!(browser.eval(&other, state), expected);
     browser.until(&other, "navigator.serviceWorker.ready.then(() => true)");
-    // Without the server, from what the first visit has kept.
+    // Without the server, from what the first visit has kept: all of the page's files.
+    let kept = "caches.open('ptx2spv').then((kept) => kept.keys()).then((keys) => keys.map(({ url }) => new URL(url).pathname.slice(1)))";
+    let mut kept: Vec<String> = serde_json::from_value(browser.eval(&other, kept)).unwrap();
+    kept.sort();
+    assert_eq!(kept, files());
     server.stop();
     browser.reload(&other);
     ready(&mut browser, &other);
@@ -201,15 +224,148 @@ fn devices_are_compared_and_long_kernels_stop() {
     let found =
         "[...document.querySelectorAll('#support tbody tr:not([hidden])')].map((row) => row.cells[0].textContent)";
     assert_eq!(browser.eval(&page, found), json!(["shfl"]));
-    let endless = ".version 7.0\\n.target sm_50\\n.address_size 64\\n.entry k() { next: bra next; }";
-    browser.eval(&page, &format!("(() => {{ const area = document.getElementById('ptx'); area.value = '{endless}'; area.dispatchEvent(new Event('input')); }})()"));
-    browser.until(&page, "document.getElementById('kernel').value === 'k'");
-    browser.key(&page, "Enter", 2);
-    browser.until(&page, "!document.getElementById('stop').disabled");
+    start_endless(&mut browser, &page);
     browser.eval(&page, "document.getElementById('stop').click()");
     browser.until(&page, "document.querySelector('.verdict')?.textContent.startsWith('stopped')");
     // And goes on.
     run(&mut browser, &page, "reduction");
+    browser.no_surprises(&page);
+}
+
+/// What a visitor without a network needs, sorted.
+fn files() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    let names = |folder: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(page.join(folder)).unwrap().map(|entry| entry.unwrap());
+        let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+        files.map(|file| format!("{folder}{}", file.file_name().to_str().unwrap())).collect()
+    };
+    let made = ["", "ptx2spv.wasm", "support.md"].map(String::from);
+    let all = [names(""), names("examples/"), made.into()].concat();
+    let mut all: Vec<_> = all.into_iter().filter(|name| name != "offline.js").collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn results_are_those_of_the_text_that_is_shown() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    // Two key strokes, one launch; the text changes while it runs.
+    let script = "(() => { const post = Worker.prototype.postMessage; window.launches = 0;
+        const area = document.getElementById('ptx');
+        Worker.prototype.postMessage = function (message) {
+            post.call(this, message);
+            if (message.request?.ask !== 'run') return;
+            window.launches++;
+            if (!window.edits) return;
+            area.value += '\\n// later';
+            area.dispatchEvent(new Event('input'));
+        };
+        window.edits = true;
+        for (let i = 0; i < 2; i++) dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true })); })()";
+    browser.eval(&page, script);
+    browser.until(&page, "document.getElementById('note').textContent.startsWith('The text has changed')");
+    browser.until(&page, "!document.getElementById('start').disabled");
+    assert_eq!(browser.eval(&page, "[window.launches, !!document.querySelector('.verdict')]"), json!([1, false]));
+    browser.eval(&page, "window.edits = false");
+    // Another example ends a kernel that runs.
+    start_endless(&mut browser, &page);
+    run(&mut browser, &page, "reduction");
+    assert_eq!(numbers(&mut browser, &page, 1).len(), 8);
+    browser.no_surprises(&page);
+}
+
+#[test]
+fn numbers_get_the_bytes_of_their_type_or_are_refused() {
+    let Some((server, mut browser, page)) = open() else { return };
+    let mut parse = |ty: &str, text: &str| {
+        let script = format!(
+            "import('{}elements.js').then(({{ parse }}) => {{ try {{ return [...parse('{ty}', '{text}')]; }} catch {{ return null; }} }})",
+            server.url
+        );
+        browser.eval(&page, &script)
+    };
+    for (text, bits) in [
+        ("inf", 0x7c00_u16),
+        ("-Infinity", 0xfc00),
+        ("NaN", 0x7e00),
+        ("65504", 0x7bff),
+        // Halfway to the next, which would be 65536.
+        ("65520", 0x7c00),
+        ("-1.5e0", 0xbe00),
+        ("6e-8", 1),
+        ("0x3c01", 0x3c01),
+    ] {
+        assert_eq!(parse("f16", text), json!(bits.to_le_bytes()), "{text}");
+    }
+    assert_eq!(parse("f32", "-inf .5"), json!([f32::NEG_INFINITY.to_le_bytes(), 0.5_f32.to_le_bytes()].concat()));
+    assert_eq!(parse("u32", "4e9, -1"), json!([4_000_000_000_u32.to_le_bytes(), [255; 4]].concat()));
+    assert_eq!(parse("s32", "-2.5e1 0xffffffff"), json!([(-25_i32).to_le_bytes(), [255; 4]].concat()));
+    // More digits than doubles have.
+    for text in ["9007199254740993e0", "9007199254740993.0", "90071992547409930e-1"] {
+        assert_eq!(parse("u64", text), json!(9_007_199_254_740_993_u64.to_le_bytes()), "{text}");
+    }
+    assert_eq!(parse("u64", "1e19 0e999"), json!([10_000_000_000_000_000_000_u64, 0].map(u64::to_le_bytes).concat()));
+    for (ty, text) in [
+        ("u32", "1e10"),
+        ("s32", "3e9"),
+        ("s32", "3000000000"),
+        ("s32", "0x100000000"),
+        ("u8", "1e3"),
+        ("u64", "1e30"),
+        ("u64", "1e999999999"),
+        ("u32", "1.5"),
+        ("u32", "1e-999999999"),
+        ("u32", "inf"),
+        ("u32", "0b1"),
+        ("f32", "nanook"),
+        ("f32", "infant"),
+        ("f32", "1e"),
+        ("f32", "."),
+        ("f16", "0x10000"),
+    ] {
+        assert_eq!(parse(ty, text), json!(null), "{ty} {text}");
+    }
+}
+
+#[test]
+fn links_of_any_content_open() {
+    let Some((server, mut browser, page)) = open() else { return };
+    let buffer = |count: u64| json!({"kind": "buffer", "type": "f32", "count": count, "fill": "zeros"});
+    let launch = |args: serde_json::Value| json!({"grid": [7, 1, 1], "block": [1, 1, 1], "shared": 0, "args": args, "check": false, "subgroup": ""});
+    let mut grid = |state: &serde_json::Value| {
+        let hash =
+            browser.eval(&page, &format!("import('{}state.js').then(({{ encode }}) => encode({state}))", server.url));
+        let other = browser.open(&format!("{}#{}", server.url, hash.as_str().unwrap()));
+        ready(&mut browser, &other);
+        let grid = browser.eval(&other, "document.querySelector('[name=grid0]').value");
+        browser.no_surprises(&other);
+        grid
+    };
+    assert_eq!(grid(&json!({"example": "mma", "launch": launch(json!([buffer(16 << 20)]))})), json!("7"));
+    // The example's own launch.
+    for wrong in [
+        json!({"grid": 5}),
+        launch(json!(null)),
+        launch(json!([null])),
+        launch(json!([buffer((16 << 20) + 1)])),
+        launch(json!([{"kind": "value", "text": 1}])),
+    ] {
+        assert_eq!(grid(&json!({"example": "mma", "launch": wrong})), json!("1"), "{wrong}");
+    }
+    assert_eq!(grid(&json!({"example": {}, "kernel": 5, "preset": [], "tab": 1, "stage": {}, "ptx": 7})), json!("12"));
+    assert_eq!(grid(&json!("text")), json!("12"));
+}
+
+#[test]
+fn parameters_begin_with_a_value_of_their_size() {
+    let Some((_server, mut browser, page)) = open() else { return };
+    let ptx = ".version 7.0\\n.target sm_50\\n.address_size 64\\n.entry k(.param .align 4 .f32 three[3]) { ret; }";
+    replace(&mut browser, &page, ptx);
+    browser.until(&page, "document.querySelectorAll('.arguments li').length === 1");
+    assert_eq!(browser.eval(&page, "document.querySelector('.arguments .values').value"), json!("0, 0, 0"));
+    start(&mut browser, &page);
+    assert_eq!(browser.eval(&page, "document.querySelector('.verdict').className"), json!("verdict good"));
     browser.no_surprises(&page);
 }
 
