@@ -37,7 +37,7 @@ pub fn expand_saturate(function: &mut Function, facts: &Facts) {
             let bits = if facts.min_max_f32_exact {
                 // Numbers go before NaNs. Then floats have the same order as their bits, by which no driver knows the two for a clamp.
                 let positive = b.binary(Binary::FMax, x, b.f32(0.0));
-                b.binary(Binary::MinUnsigned, b.bits(positive), b.i32(SINGLE.one() as u32))
+                b.binary(Binary::MinSigned, b.bits(positive), b.i32(SINGLE.one() as u32))
             } else {
                 soft::saturate(b, SINGLE, b.bits(x))
             };

@@ -37,7 +37,8 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
     let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
     let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
     let of_extreme = |b: &Builder<'_>| {
-        if facts.denormals_f32_kept && !has_double(floats) {
+        // Where denormals may be anything, no mode is declared that keeps them in the product which raises them.
+        if facts.denormals_f32_kept && floats.flush && !has_double(floats) {
             extreme(b, floats, x)
         } else {
             root(b, floats, Rounding::NearestEven, x)

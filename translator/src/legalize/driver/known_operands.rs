@@ -17,8 +17,8 @@ use rustc_hash::FxHashMap;
 
 use crate::index::IndexVec;
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Block, Builder, Function, Op, Rewritten, Space, Stmt, SubgroupOp, Type, Unary, Value,
-    Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
+    Atomic, AtomicOp, Binary, Block, Builder, Function, Marks, Op, Rewritten, Space, Stmt, SubgroupOp, Type, Unary,
+    Value, Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
 };
 use crate::legalize::driver::veil::Veil;
 use crate::soft::{Format, SINGLE};
@@ -26,9 +26,8 @@ use ptx2spv_target::Facts;
 
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
-    let mut has_dots = false;
-    for_each_stmt(&function.body, |stmt| has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..))));
-    if !has_dots
+    let dots = Dots::of(function);
+    if dots.is_none()
         && ![Type::F32, Type::F64].map(|ty| hides_any(facts, ty)).contains(&true)
         && !facts.to_integer_f32_saturates
     {
@@ -64,17 +63,22 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 Rewritten::By(difference)
             }
             Stmt::Let(result, Op::DotFma(x, y, z)) => {
-                let is_unit = |factor| {
-                    b.known(factor).is_some_and(|bits| bits & (SINGLE.sign() - 1) == u64::from(1_f32.to_bits()))
-                };
-                let is_repeated = [(x, y), (y, x)].iter().any(|(one, other)| *one == z && b.known(*other).is_some());
-                let operands = [(x, is_unit(x)), (y, is_unit(y)), (z, is_repeated)];
-                let [x, y, z] = operands
-                    .map(|(value, hides)| if hides || is_hidden(b, value) { first.hide(b, value) } else { value });
-                if operands.map(|(value, _)| value) == [x, y, z] {
+                let [own_x, own_y, own_z] = [x, y, z].map(|value| originals.get(&value).copied().unwrap_or(value));
+                let must = dots.as_ref().map_or([false; 3], |dots| {
+                    let repeats = |one, other| dots.are_equal(one, own_z) && b.known(other).is_some();
+                    [dots.may_be_unit(own_x), dots.may_be_unit(own_y), repeats(own_x, y) || repeats(own_y, x)]
+                });
+                let mut must = must.into_iter();
+                let mut changed = false;
+                let op = map_op_operands(Op::DotFma(x, y, z), |value| {
+                    let hides = must.next() == Some(true) || is_hidden(b, value);
+                    changed |= hides;
+                    if hides { first.hide(b, value) } else { value }
+                });
+                if !changed {
                     return Rewritten::Kept;
                 }
-                let hidden = b.op(Type::F32, Op::DotFma(x, y, z));
+                let hidden = b.op(Type::F32, op);
                 originals.insert(hidden, result);
                 Rewritten::By(hidden)
             }
@@ -111,6 +115,53 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
             _ => Rewritten::Kept,
         }
     });
+}
+
+/// What a driver may find out about the operands of dot products.
+struct Dots {
+    /// Values that may be 1 or -1 for a driver that knows constants.
+    units: Marks,
+    /// The value of which each is a copy, but for the sign.
+    sources: IndexVec<Value, Value>,
+}
+
+impl Dots {
+    /// `None` if the function has no dot products.
+    fn of(function: &Function) -> Option<Dots> {
+        let mut has_dots = false;
+        let mut sources: IndexVec<Value, Value> = function.values.indices().collect();
+        let constants = function.constants();
+        let is_sign = |value: Value| constants.at(value).copied().flatten() == Some(SINGLE.sign());
+        for_each_stmt(&function.body, |stmt| {
+            has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..)));
+            if let &Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) = stmt {
+                sources[value] = sources[source];
+            }
+            if let &Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) = stmt
+                && is_sign(sign)
+            {
+                sources[value] = sources[source];
+            }
+        });
+        let units = Marks::forward(function, |units, stmt| match *stmt {
+            Stmt::Let(_, Op::Const(bits)) => bits & (SINGLE.sign() - 1) == SINGLE.one(),
+            Stmt::Let(_, Op::Unary(Unary::FNeg | Unary::Bitcast(_), x)) => units.value(x),
+            Stmt::Let(_, Op::Binary(Binary::And | Binary::Or | Binary::Xor, x, y) | Op::Select(_, x, y)) => {
+                units.value(x) || units.value(y)
+            }
+            _ => false,
+        });
+        has_dots.then_some(Dots { units, sources })
+    }
+
+    fn may_be_unit(&self, value: Value) -> bool {
+        self.units.value(value)
+    }
+
+    /// Whether two values are the same but for the sign.
+    fn are_equal(&self, one: Value, other: Value) -> bool {
+        self.sources.at(one).zip(self.sources.at(other)).is_some_and(|(one, other)| one == other)
+    }
 }
 
 /// Whether the bits of a float, or of an integer that stands for one, are those of a zero or a NaN.
