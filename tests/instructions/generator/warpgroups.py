@@ -78,6 +78,8 @@ class Warpgroup(Form):
         # Whether A is in registers, signs of A and B, and turns of both.
         self.held, self.signs, self.turns = more.get("held", False), more.get("signs", (1, 1)), more.get("turns", (0, 0))
         self.scale = more.get("scale", "%scale")
+        # What is unusual: memory is dynamic in a `cluster` of two, each warp stores its `own_rows` of A, or the metadata's register is `shared` with D.
+        self.variant = more.get("variant")
 
     def text(self):
         d, a, b, _ = self.types.values()
@@ -89,13 +91,15 @@ class Warpgroup(Form):
         if self.sparse:
             name += f"_s{self.selector}"
         name += "_held" if self.held else ""
+        name += f"_{self.variant}" if self.variant else ""
         name += "".join(f"_minus_{matrix}" for matrix, sign in zip("ab", self.signs) if sign < 0)
         name += "".join(f"_turned_{matrix}" for matrix, turn in zip("ab", self.turns) if turn)
         return name + {"%scale": "", "!%scale": "_unless", "1": "_adds", "0": "_alone"}[self.scale]
 
     def operands(self, a, b):
         ty = self.types["a"]
-        parts = [a, b] + (["%m0", str(self.selector)] if self.sparse else []) + [self.scale]
+        metadata = "%d0" if self.variant == "shared" else "%m0"
+        parts = [a, b] + ([metadata, str(self.selector)] if self.sparse else []) + [self.scale]
         parts += map(str, self.signs if ty in FORMATS else [])
         turns = self.turns[1:] if self.held else self.turns
         parts += map(str, turns if ty in ("f16", "bf16") else [])
@@ -120,14 +124,22 @@ def kernel(family, form):
     d = form.register("d")
     params = [".param .u64 out", ".param .u64 a", ".param .u64 b", ".param .u64 c"] + [".param .u64 m"] * bool(form.sparse)
     params += [".param .u64 da", ".param .u64 db", ".param .u32 na", ".param .u32 nb", ".param .u32 scale"]
+    clustered, own_rows = form.variant == "cluster", form.variant == "own_rows"
+    memory = "dynamic" if clustered else "memory"
     body = ["mov.u32 %t, %tid.x;", "mov.u32 %g, %ctaid.x;", f"mad.lo.u32 %u, %g, {THREADS}, %t;"]
-    for use, at in ((("b", SECOND),) if form.held else (("a", 0), ("b", SECOND))):
+    factors = (("b", SECOND),) if form.held else (("a", 0), ("b", SECOND))
+    for use, at in reversed(factors) if own_rows else factors:
         body += [f"ld.param.u64 %p, [{use}];", f"ld.param.u32 %n, [n{use}];", "mul.lo.u32 %i, %g, %n;", "mul.wide.u32 %q, %i, 4;", "add.u64 %p, %p, %q;"]
-        body += ["mov.u32 %s, memory;", f"add.u32 %s, %s, {at};", "mov.u32 %i, %t;"]
-        body += [f"next_{use}: setp.ge.u32 %e, %i, %n;", f"@%e bra done_{use};", "mul.wide.u32 %q, %i, 4;", "add.u64 %q, %p, %q;", "ld.global.u32 %w, [%q];"]
-        body += ["shl.b32 %x, %i, 2;", "add.u32 %x, %x, %s;", "st.shared.u32 [%x], %w;", f"add.u32 %i, %i, {THREADS};", f"bra next_{use};", f"done_{use}:"]
+        body += [f"mov.u32 %s, {memory};", f"add.u32 %s, %s, {at};", "mov.u32 %i, %t;"]
+        if own_rows and use == "a":
+            # Each warp has a fourth of the 512 words, which lanes store for each other.
+            body += ["bar.sync 0;", "and.b32 %x, %t, 96;", "mad.lo.u32 %i, %x, 3, %t;", "xor.b32 %i, %i, 31;", "mul.wide.u32 %q, %i, 4;", "add.u64 %p, %p, %q;", "mad.lo.u32 %x, %i, 4, %s;"]
+            body += [line for i in range(4) for line in (f"ld.global.u32 %w, [%p+{128 * i}];", f"st.shared.u32 [%x+{128 * i}], %w;")]
+        else:
+            body += [f"next_{use}: setp.ge.u32 %e, %i, %n;", f"@%e bra done_{use};", "mul.wide.u32 %q, %i, 4;", "add.u64 %q, %p, %q;", "ld.global.u32 %w, [%q];"]
+            body += ["shl.b32 %x, %i, 2;", "add.u32 %x, %x, %s;", "st.shared.u32 [%x], %w;", f"add.u32 %i, %i, {THREADS};", f"bra next_{use};", f"done_{use}:"]
         body += ["shr.u32 %x, %s, 4;", "cvt.u64.u32 %q, %x;", f"ld.param.u64 %d{use}, [d{use}];", f"add.u64 %d{use}, %d{use}, %q;"]
-    body += ["fence.proxy.async;", "bar.sync 0;"]
+    body += ["fence.proxy.async;"] + ["bar.sync 0;"] * (not own_rows)
     if form.held:
         body += ["ld.param.u64 %p, [a];", f"mad.wide.u32 %p, %u, {4 * counts['a']}, %p;"]
         body += [f"ld.global.b32 %a{i}, [%p+{4 * i}];" for i in range(counts["a"])]
@@ -135,6 +147,7 @@ def kernel(family, form):
         body += ["ld.param.u64 %p, [m];", "mad.wide.u32 %p, %u, 4, %p;", "ld.global.b32 %m0, [%p];"]
     body += ["ld.param.u64 %p, [c];", f"mad.wide.u32 %p, %u, {4 * counts['d']}, %p;"]
     body += [f"ld.global.{d} %d{i}, [%p+{4 * i}];" for i in range(counts["d"])]
+    body += ["mov.b32 %d0, %m0;"] * (form.variant == "shared")
     body += ["ld.param.u32 %n, [scale];", "setp.ne.u32 %scale, %n, 0;"]
     vector = lambda use: "{" + ", ".join(f"%{use}{i}" for i in range(counts[use])) + "}"
     operands = form.operands(vector("a") if form.held else "%da", "%db")
@@ -144,8 +157,8 @@ def kernel(family, form):
     body += [f"st.global.{d} [%p+{4 * i}], %d{i};" for i in range(counts["d"])]
     registers = [".reg .b32 %t, %g, %u, %i, %n, %s, %w, %x;", ".reg .b64 %p, %q, %da, %db;", ".reg .pred %e, %scale;"]
     registers += [f".reg .b32 %a<{counts['a']}>;"] * form.held + [".reg .b32 %m0;"] * bool(form.sparse)
-    registers += [f".reg .{d} %d<{counts['d']}>;", f".shared .align 1024 .b8 memory[{2 * SECOND}];"]
-    family.kernel(form.name(), params, registers, body)
+    registers += [f".reg .{d} %d<{counts['d']}>;"] + [f".shared .align 1024 .b8 memory[{2 * SECOND}];"] * (not clustered)
+    family.kernel(form.name(), params, registers, body, " .reqnctapercluster 2, 1, 1" * clustered)
 
 
 def product(family, form, groups=1, scale=1, layouts=None, categories=None, more="", seed=None):
@@ -187,7 +200,9 @@ def product(family, form, groups=1, scale=1, layouts=None, categories=None, more
     args += [{"type": "u64", "value": layout.descriptor()} for layout in layouts]
     args += [{"type": "u32", "value": lengths[use]} for use in "ab"]
     args += [{"type": "u32", "value": scale if form.scale == "%scale" else 1 - scale}]
-    family.case(form.name() + more, form.name(), args, [{"arg": 0, "bits": hexadecimal(expected)}], block=THREADS, grid=len(categories))
+    # So that the second block's memory lies at no multiple of what swizzling repeats after.
+    launch = {"dynamic_shared_bytes": 2 * SECOND + 16} if form.variant == "cluster" else {}
+    family.case(form.name() + more, form.name(), args, [{"arg": 0, "bits": hexadecimal(expected)}], block=THREADS, grid=len(categories), **launch)
 
 
 def pipeline(family):
@@ -226,7 +241,8 @@ def pipeline(family):
 
 
 def dense(tables):
-    family = Family("matrix_warpgroups", "Products of matrices of warpgroups.", tables, header=HEADER)
+    dynamic = ".extern .shared .align 16 .b8 dynamic[];\n"
+    family = Family("matrix_warpgroups", "Products of matrices of warpgroups.", tables, dynamic, header=HEADER)
     # Arithmetic.
     for d, a, b, depth, groups in (
         ("f32", "f16", "f16", 16, CATEGORIES), ("f16", "f16", "f16", 16, CATEGORIES), ("f32", "bf16", "bf16", 16, CATEGORIES), ("f32", "tf32", "tf32", 8, CATEGORIES),
@@ -260,6 +276,12 @@ def dense(tables):
     kernel(family, form)
     for row in (1, 4):
         product(family, form, layouts=(Layout(0, 1, start=128 * row, base=row), Layout(0, 1, start=128 * row, base=row, lines=8)), more=f"_base_{row}")
+    form = Warpgroup("m64n8k16", "f32", "f16", "f16", variant="cluster")
+    kernel(family, form)
+    product(family, form, groups=2, layouts=(Layout(0, 1), Layout(0, 1, lines=8)))
+    form = Warpgroup("m64n8k16", "f32", "f16", "f16", variant="own_rows")
+    kernel(family, form)
+    product(family, form)
     for shape, d, a, b, mode in (
         ("m64n24k8", "f32", "tf32", "tf32", 1), ("m64n16k32", "f32", "e4m3", "e5m2", 2), ("m64n16k32", "s32", "s8", "s8", 3), ("m64n24k256", "s32", "b1", "b1", 1),
         ("m64n16k256", "s32", "b1", "b1", 0),
@@ -303,6 +325,9 @@ def sparse(tables):
     kernel(family, form)
     for mode in range(4):
         product(family, form, layouts=(Layout(1, mode), Layout(1, mode, lines=16, depth=64)), more=f"_{SPANS[mode]}")
+    form = Warpgroup("m64n16k32", "f16", "f16", "f16", sparse="sp", selector=0, variant="shared")
+    kernel(family, form)
+    product(family, form, scale=0)
     form = Warpgroup("m64n16k64", "s32", "s8", "s8", sparse="sp", selector=0, saturates=True)
     kernel(family, form)
     product(family, form)

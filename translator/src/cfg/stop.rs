@@ -35,7 +35,7 @@ impl Stop {
 pub struct Barrier {
     /// What it does.
     pub kind: Kind,
-    /// Number of the barrier, from 0; [`Barrier::CLUSTER`] for the cluster's.
+    /// Number of the barrier, from 0; of a [`Kind::Warpgroup`] that of the thread's warpgroup; [`Barrier::CLUSTER`] for the cluster's.
     pub id: Value,
     /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
     pub count: Option<Value>,
@@ -46,10 +46,14 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// The number of the first warpgroup's barrier, which those of the block's seven others follow: those below are the program's.
-    pub const WARPGROUPS: u32 = 16;
+    /// How many barriers of a block programs have numbers for.
+    pub const NUMBERED: u32 = 16;
+    /// Threads of a warpgroup.
+    pub const WARPGROUP: u32 = 128;
+    /// Warpgroups that a block may have, each with a barrier of its own.
+    pub const WARPGROUPS: u32 = 8;
     /// The number that stands for the cluster's barrier: those below are the block's.
-    pub const CLUSTER: u32 = Self::WARPGROUPS + 8;
+    pub const CLUSTER: u32 = Self::NUMBERED + Self::WARPGROUPS;
 
     /// Whether a thread arrives at the cluster's barrier, and will wait for it later.
     pub fn is_early(&self) -> bool {
@@ -66,6 +70,8 @@ pub enum Kind {
     Arrive,
     /// Waits for the barrier at which the thread has arrived: the cluster's.
     Wait,
+    /// Arrives, and waits for the threads of the warpgroup.
+    Warpgroup,
     /// Arrives, waits, and tells what the threads' predicates are together.
     Red(Red),
 }

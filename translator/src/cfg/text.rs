@@ -80,6 +80,7 @@ impl fmt::Display for StopText<'_> {
             Kind::Sync => (mnemonic.then("sync"), None),
             Kind::Arrive => (mnemonic.then("arrive"), None),
             Kind::Wait => (mnemonic.then("wait"), None),
+            Kind::Warpgroup => (mnemonic.then("warpgroup"), None),
             Kind::Red(red) => (mnemonic.then("red").with(&red.reduction), Some(red)),
         };
         write!(f, "{}", mnemonic.with(id))?;
@@ -169,6 +170,7 @@ impl Line<'_> {
             (Some("barrier"), Some("sync")) => (Kind::Sync, None),
             (Some("barrier"), Some("arrive")) => (Kind::Arrive, None),
             (Some("barrier"), Some("wait")) => (Kind::Wait, None),
+            (Some("barrier"), Some("warpgroup")) => (Kind::Warpgroup, None),
             (Some("barrier"), Some("red")) => (Kind::Sync, Some(Reduction::parse(&mut parts).ok_or_else(unknown)?)),
             _ => return Err(unknown()),
         };

@@ -443,7 +443,7 @@ rows! {
     "wmma.mma" ".sync.aligned.row.col.m8n8k32{.satfinite}.s32.u4.u4.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "wmma.mma" ".sync.aligned.row.col.m8n8k32{.satfinite}.s32.s4.s4.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "wmma.mma" ".(xor|and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
-    "wgmma.fence" ".sync.aligned", "" => NOTHING, WARPGROUPS;
+    "wgmma.fence" ".sync.aligned", "" => Compute(WarpSync), WARPGROUPS;
     "wgmma.commit_group" ".sync.aligned", "" => NOTHING, WARPGROUPS;
     "wgmma.wait_group" ".sync.aligned", "#:u32" => Barrier(Aligned), WARPGROUPS;
     "wgmma.mma_async" ".sync.aligned.m64nNk16.(f16|f32).f16.f16", "{CD} a:b64 a:b64 !scale sign sign turn turn" => Compute(WarpgroupMultiply), WARPGROUPS;

@@ -349,6 +349,9 @@ pub fn lay_out(
         layout.short_addresses |= takes_short_address(program, function);
         layout.maps_shared |= computes(function, Operation::MapAddress);
         layout.copies |= computes(function, Operation::CopyAsync);
+        if SWIZZLING.iter().any(|operation| computes(function, *operation)) {
+            layout.shared_align = layout.shared_align.max(SWIZZLED);
+        }
         if reads_reserved_shared(function) {
             layout.reserved_shared = RESERVED_SHARED;
         }
@@ -437,6 +440,14 @@ fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32;
 fn computes(function: &Function, operation: Operation) -> bool {
     function.instructions().any(|i| i.form.row.action == Action::Compute(operation))
 }
+
+/// What swizzles shared memory, or may, by bits of its addresses.
+const SWIZZLING: [Operation; 4] =
+    [Operation::WarpgroupMultiply, Operation::TensorLoad, Operation::TensorStore, Operation::TensorReduce];
+
+/// The patterns of swizzling repeat after so many bytes. Where each block's shared memory begins at a multiple of them, they are the same by an
+/// address and by its offset in a block, as on hardware.
+const SWIZZLED: u32 = 1 << 10;
 
 /// Whether a function reads the address of reserved shared memory.
 fn reads_reserved_shared(function: &Function) -> bool {

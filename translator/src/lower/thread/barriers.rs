@@ -11,10 +11,7 @@ use crate::isa::word::Word;
 use crate::lower::lowering::{Lowering, Result};
 
 /// The highest number of a barrier.
-const LAST: u64 = Barrier::WARPGROUPS as u64 - 1;
-
-/// Threads of a warpgroup.
-const WARPGROUP: u32 = 128;
+const LAST: u64 = Barrier::NUMBERED as u64 - 1;
 
 /// The stop that a barrier instruction is.
 pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> Result<Stop> {
@@ -30,10 +27,8 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> 
     }
     if i.modifiers.has(Word::WaitGroup) {
         // What a warp may do once its product is complete, such as giving memory back, may concern the product as a whole.
-        let warpgroup = l.b.shr(l.b.builtin(Builtin::ThreadIndex), WARPGROUP.ilog2());
-        let id = l.b.add_const(warpgroup, Barrier::WARPGROUPS.into());
-        let count = Some(l.b.i32(WARPGROUP));
-        return Ok(Stop::Barrier(Barrier { kind: Kind::Sync, id, count, cluster: false, aligned }));
+        let id = l.b.shr(l.b.builtin(Builtin::ThreadIndex), Barrier::WARPGROUP.ilog2());
+        return Ok(Stop::Barrier(Barrier { kind: Kind::Warpgroup, id, count: None, cluster: false, aligned }));
     }
     let reduces = i.modifiers.has(Word::Red);
     let first = usize::from(reduces);

@@ -5,9 +5,10 @@
 
 use super::descriptor::Descriptor;
 use super::matrix::words;
+use super::warp::statement;
 use crate::decode::program::{Instruction, Operand, Reg};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Builtin, Type, Value, Var};
+use crate::ir::{Builtin, Type, Value, Var, WarpOp};
 use crate::isa::fragments::{Matrix, Product, WARP_ROWS};
 use crate::isa::modifiers::{Modifiers, Shape};
 use crate::isa::types::ScalarType;
@@ -39,6 +40,8 @@ impl<'i> Tiles<'i> {
     /// Loads A, and prepares the loads of B.
     pub fn of(l: &mut Lowering<'_, '_>, whole: &'i Instruction) -> Result<Self> {
         l.b.at(whole.span);
+        // What other lanes have stored is there.
+        let [] = statement(l, WarpOp::Sync, None, []);
         let product = whole.required(Product::of(&whole.modifiers))?;
         let shape = whole.required(product.tile(COLUMNS))?;
         let mut like = Modifiers::clone(&whole.modifiers);
@@ -74,6 +77,13 @@ impl<'i> Tiles<'i> {
         for (register, value) in registers.iter().zip(rows) {
             l.assign(&Operand::Reg(*register), ScalarType::B32, value)?;
         }
+        let mut sparsity = sparsity.to_vec();
+        if let Some(metadata) = sparsity.first_mut() {
+            // D may have the register.
+            let value = l.source(metadata, ScalarType::B32)?;
+            *metadata = Operand::Reg(register(l, ScalarType::B32));
+            l.assign(metadata, ScalarType::B32, value)?;
+        }
         let descriptor = l.source(b, ScalarType::B64)?;
         let columns = Descriptor::of(l, descriptor, &tile, Matrix::B, !is(if held { 2 } else { 3 }, 1));
         let adds = l.b.var(Type::Bool);
@@ -89,7 +99,7 @@ impl<'i> Tiles<'i> {
             b: fresh(l, &tile, Matrix::B),
             adds,
             c: fresh(l, &tile, Matrix::C),
-            sparsity: sparsity.to_vec(),
+            sparsity,
         })
     }
 
@@ -137,12 +147,13 @@ fn signs(ty: ScalarType) -> u64 {
 /// Registers for a matrix that a program doesn't have.
 fn fresh(l: &mut Lowering<'_, '_>, product: &Product, matrix: Matrix) -> Vec<Reg> {
     let (count, ty) = product.registers(matrix);
-    let mut registers = Vec::new();
-    for _ in 0..count {
-        let var = l.b.var(carrier(ty));
-        registers.push(l.frame.registers.push((ty, Some(var))));
-    }
-    registers
+    (0..count).map(|_| register(l, ty)).collect()
+}
+
+/// A register that a program doesn't have.
+fn register(l: &mut Lowering<'_, '_>, ty: ScalarType) -> Reg {
+    let var = l.b.var(carrier(ty));
+    l.frame.registers.push((ty, Some(var)))
 }
 
 fn vector(registers: &[Reg]) -> Operand {

@@ -10,11 +10,12 @@ use crate::ir::{Builder, Function, last_mark};
 /// whole block can't replace this one.
 ///
 /// All threads execute the barrier. If their number is a multiple of its count, it completes several times and no thread is left waiting. A
-/// barrier of the whole block is one of the orders that CUDA allows.
+/// barrier of the whole block is one of the orders that CUDA allows. So is one for the barriers of all warpgroups, of which the last may lack warps.
 pub fn multiple(before: u32, (block, barrier): (&BasicBlock, &Barrier)) -> Option<u32> {
     match (&barrier.kind, barrier.count) {
         (Kind::Sync | Kind::Red(_) | Kind::Wait, None) => Some(before),
         (Kind::Arrive, None) if barrier.cluster => Some(before),
+        (Kind::Warpgroup, _) => Some(before),
         (Kind::Sync, Some(count)) => {
             let count = u32::try_from(constant(&block.body, count)?).ok().filter(|count| *count > 0)?;
             let count = count.checked_next_multiple_of(WARP)?;

@@ -105,8 +105,13 @@ pub fn resolve_barriers(
     }
     // Barriers of a block and barriers of the cluster don't complete together.
     let of_cluster = barriers().any(|(_, barrier)| barrier.cluster);
+    let one_warpgroup = padded.is_some_and(|padded| padded <= Barrier::WARPGROUP.into());
     let whole = |barrier: &Barrier| {
-        let waits = matches!(barrier.kind, Kind::Sync | Kind::Wait) && barrier.count.is_none();
+        let waits = match barrier.kind {
+            Kind::Sync | Kind::Wait => barrier.count.is_none(),
+            Kind::Warpgroup => one_warpgroup,
+            Kind::Arrive | Kind::Red(_) => false,
+        };
         barrier.cluster == of_cluster && (waits || barrier.is_early())
     };
     let wait = match (any, yields) {

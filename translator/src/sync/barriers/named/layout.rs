@@ -1,10 +1,5 @@
 //! The words of shared memory in which threads count their arrivals at named barriers.
 
-use crate::cfg::Barrier;
-
-/// Barriers that a block has, those of its warpgroups included.
-pub const BARRIERS: u32 = Barrier::CLUSTER;
-
 /// Warps that a block may have.
 pub const WARPS: u32 = 32;
 
@@ -77,7 +72,7 @@ pub const SUSPENDED: u32 = 3;
 pub struct Layout {
     /// Blocks of the workgroup.
     pub blocks: u32,
-    /// Number of a block's barriers: the highest that is used, plus one.
+    /// Number of a block's barriers: the highest that is used, plus one, and those of its warpgroups, which come last.
     pub barriers: u32,
     /// Whether the cluster's barrier is used.
     pub cluster: bool,

@@ -24,7 +24,7 @@ use crate::cfg::{Barrier, Cfg, Kind, Red, Stop};
 use crate::ir::{
     Atomic, AtomicOp, Binary, Builder, Builtin, Compare, Function, OwnShared, Space, Stmt, Type, Value, Var, any_stmt,
 };
-use layout::{BARRIERS, GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WORKED, block, field, head};
+use layout::{GLOBAL, GO_ON, Layout, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WORKED, block, field, head};
 use ptx2spv_target::{Cluster, Fault};
 
 /// The records of a workgroup's barriers.
@@ -33,6 +33,8 @@ pub struct NamedBarriers {
     /// warp's threads have left.
     memory: OwnShared,
     layout: Layout,
+    /// The number of the first warpgroup's barrier.
+    first_of_warpgroups: u32,
     /// Whether one of the barriers reduces.
     reduces: bool,
     /// Whether threads wait for other threads of their warp.
@@ -68,6 +70,7 @@ impl NamedBarriers {
     /// Allocates the records in shared memory.
     pub fn new(function: &mut Function, cfg: &Cfg, suspending: Option<Suspending>) -> Self {
         let (mut barriers, mut cluster, mut counted, mut reduces, mut arrives) = (0, false, false, false, false);
+        let mut warpgroups = false;
         let awaits = cfg.blocks.iter().any(|block| matches!(block.stop, Some(Stop::Await)));
         for block in &cfg.blocks {
             let Some(Stop::Barrier(barrier)) = &block.stop else { continue };
@@ -76,16 +79,26 @@ impl NamedBarriers {
                 cluster = true;
                 continue;
             }
+            if matches!(barrier.kind, Kind::Warpgroup) {
+                (warpgroups, counted) = (true, true);
+                continue;
+            }
+            let most = Barrier::NUMBERED;
             let id = constant(&block.body, barrier.id).and_then(|id| u32::try_from(id).ok());
-            barriers = barriers.max(id.map_or(BARRIERS, |id| id.saturating_add(1)).min(BARRIERS));
+            barriers = barriers.max(id.map_or(most, |id| id.saturating_add(1)).min(most));
             counted |= barrier.count.is_some();
             reduces |= matches!(barrier.kind, Kind::Red(_));
         }
         let blocks = function.cluster.map_or(1, Cluster::blocks);
+        let first_of_warpgroups = barriers;
+        if warpgroups {
+            barriers += Barrier::WARPGROUPS;
+        }
         let layout = Layout { blocks, barriers, cluster, counted };
         Self {
             memory: function.take_shared(layout.words()),
             layout,
+            first_of_warpgroups,
             reduces,
             awaits,
             owed: arrives.then(|| function.var(Type::I32)),
@@ -203,9 +216,17 @@ impl NamedBarriers {
         if let (Kind::Wait, Some(owed)) = (&barrier.kind, self.owed) {
             return self.wait(b, owed);
         }
-        let (id, rank) = (barrier.id, b.cluster_rank());
+        let (mut id, mut count, rank) = (barrier.id, barrier.count, b.cluster_rank());
+        if matches!(barrier.kind, Kind::Warpgroup) {
+            // The last one of a block may lack warps.
+            let before = b.shl(id, Barrier::WARPGROUP.ilog2());
+            let rest = b.sub(block_threads(b), before);
+            let is_last = b.compare_const(Compare::LessUnsigned, rest, Barrier::WARPGROUP.into());
+            count = Some(b.select(is_last, rest, b.i32(Barrier::WARPGROUP)));
+            id = b.add_const(id, self.first_of_warpgroups.into());
+        }
         let record = if barrier.cluster { self.cluster_barrier(b) } else { self.barrier(b, rank, id) };
-        let (expected, warps) = match barrier.count {
+        let (expected, warps) = match count {
             None => {
                 let blocks = if barrier.cluster { self.layout.blocks } else { 1 };
                 (Self::everyone(b, blocks), b.i32(u32::MAX))
