@@ -78,7 +78,8 @@ class Warpgroup(Form):
         # Whether A is in registers, signs of A and B, and turns of both.
         self.held, self.signs, self.turns = more.get("held", False), more.get("signs", (1, 1)), more.get("turns", (0, 0))
         self.scale = more.get("scale", "%scale")
-        # What is unusual: memory is dynamic in a `cluster` of two, each warp stores its `own_rows` of A, or the metadata's register is `shared` with D.
+        # What is unusual: memory is dynamic in a `cluster` of two, each warp stores its `own_rows` of A, or `late_rows` lane by lane, or the
+        # metadata's register is `shared` with D.
         self.variant = more.get("variant")
 
     def text(self):
@@ -124,7 +125,8 @@ def kernel(family, form):
     d = form.register("d")
     params = [".param .u64 out", ".param .u64 a", ".param .u64 b", ".param .u64 c"] + [".param .u64 m"] * bool(form.sparse)
     params += [".param .u64 da", ".param .u64 db", ".param .u32 na", ".param .u32 nb", ".param .u32 scale"]
-    clustered, own_rows = form.variant == "cluster", form.variant == "own_rows"
+    clustered, late_rows = form.variant == "cluster", form.variant == "late_rows"
+    own_rows = late_rows or form.variant == "own_rows"
     memory = "dynamic" if clustered else "memory"
     body = ["mov.u32 %t, %tid.x;", "mov.u32 %g, %ctaid.x;", f"mad.lo.u32 %u, %g, {THREADS}, %t;"]
     factors = (("b", SECOND),) if form.held else (("a", 0), ("b", SECOND))
@@ -133,8 +135,11 @@ def kernel(family, form):
         body += [f"mov.u32 %s, {memory};", f"add.u32 %s, %s, {at};", "mov.u32 %i, %t;"]
         if own_rows and use == "a":
             # Each warp has a fourth of the 512 words, which lanes store for each other.
+            body += ["and.b32 %turn, %t, 31;", "shr.u32 %x, %t, 5;", "mov.u32 %turns, turns;", "mad.lo.u32 %turns, %x, 4, %turns;", "mov.u32 %w, 0;", "st.shared.u32 [%turns], %w;"] * late_rows
             body += ["bar.sync 0;", "and.b32 %x, %t, 96;", "mad.lo.u32 %i, %x, 3, %t;", "xor.b32 %i, %i, 31;", "mul.wide.u32 %q, %i, 4;", "add.u64 %p, %p, %q;", "mad.lo.u32 %x, %i, 4, %s;"]
+            body += ["wait: ld.volatile.shared.u32 %w, [%turns];", "setp.ne.u32 %e, %w, %turn;", "@%e bra wait;"] * late_rows
             body += [line for i in range(4) for line in (f"ld.global.u32 %w, [%p+{128 * i}];", f"st.shared.u32 [%x+{128 * i}], %w;")]
+            body += ["red.shared.add.u32 [%turns], 1;"] * late_rows
         else:
             body += [f"next_{use}: setp.ge.u32 %e, %i, %n;", f"@%e bra done_{use};", "mul.wide.u32 %q, %i, 4;", "add.u64 %q, %p, %q;", "ld.global.u32 %w, [%q];"]
             body += ["shl.b32 %x, %i, 2;", "add.u32 %x, %x, %s;", "st.shared.u32 [%x], %w;", f"add.u32 %i, %i, {THREADS};", f"bra next_{use};", f"done_{use}:"]
@@ -157,6 +162,7 @@ def kernel(family, form):
     body += [f"st.global.{d} [%p+{4 * i}], %d{i};" for i in range(counts["d"])]
     registers = [".reg .b32 %t, %g, %u, %i, %n, %s, %w, %x;", ".reg .b64 %p, %q, %da, %db;", ".reg .pred %e, %scale;"]
     registers += [f".reg .b32 %a<{counts['a']}>;"] * form.held + [".reg .b32 %m0;"] * bool(form.sparse)
+    registers += [".reg .b32 %turn, %turns;", ".shared .align 4 .b8 turns[16];"] * late_rows
     registers += [f".reg .{d} %d<{counts['d']}>;"] + [f".shared .align 1024 .b8 memory[{2 * SECOND}];"] * (not clustered)
     family.kernel(form.name(), params, registers, body, " .reqnctapercluster 2, 1, 1" * clustered)
 
@@ -279,9 +285,10 @@ def dense(tables):
     form = Warpgroup("m64n8k16", "f32", "f16", "f16", variant="cluster")
     kernel(family, form)
     product(family, form, groups=2, layouts=(Layout(0, 1), Layout(0, 1, lines=8)))
-    form = Warpgroup("m64n8k16", "f32", "f16", "f16", variant="own_rows")
-    kernel(family, form)
-    product(family, form)
+    for variant in ("own_rows", "late_rows"):
+        form = Warpgroup("m64n8k16", "f32", "f16", "f16", variant=variant)
+        kernel(family, form)
+        product(family, form)
     for shape, d, a, b, mode in (
         ("m64n24k8", "f32", "tf32", "tf32", 1), ("m64n16k32", "f32", "e4m3", "e5m2", 2), ("m64n16k32", "s32", "s8", "s8", 3), ("m64n24k256", "s32", "b1", "b1", 1),
         ("m64n16k256", "s32", "b1", "b1", 0),

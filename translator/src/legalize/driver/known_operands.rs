@@ -65,8 +65,8 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
             Stmt::Let(result, Op::DotFma(x, y, z)) => {
                 let [own_x, own_y, own_z] = [x, y, z].map(|value| originals.get(&value).copied().unwrap_or(value));
                 let must = dots.as_ref().map_or([false; 3], |dots| {
-                    let repeats = |one, other| dots.are_equal(one, own_z) && b.known(other).is_some();
-                    [dots.may_be_unit(own_x), dots.may_be_unit(own_y), repeats(own_x, y) || repeats(own_y, x)]
+                    let repeats = |one, other| dots.are_equal(one, own_z) && dots.may_be_known(other);
+                    [dots.may_be_unit(own_x), dots.may_be_unit(own_y), repeats(own_x, own_y) || repeats(own_y, own_x)]
                 });
                 let mut must = must.into_iter();
                 let mut changed = false;
@@ -119,7 +119,10 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
 
 /// What a driver may find out about the operands of dot products.
 struct Dots {
-    /// Values that may be 1 or -1 for a driver that knows constants.
+    constants: IndexVec<Value, Option<u64>>,
+    /// Values that depend on anything but constants. The others a driver may compute, where it unrolls loops.
+    dependents: Marks,
+    /// Values that are 1 or -1 on some path.
     units: Marks,
     /// The value of which each is a copy, but for the sign.
     sources: IndexVec<Value, Value>,
@@ -134,34 +137,62 @@ impl Dots {
         let is_sign = |value: Value| constants.at(value).copied().flatten() == Some(SINGLE.sign());
         for_each_stmt(&function.body, |stmt| {
             has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..)));
-            if let &Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) = stmt {
-                sources[value] = sources[source];
-            }
-            if let &Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) = stmt
-                && is_sign(sign)
-            {
-                sources[value] = sources[source];
+            match *stmt {
+                Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) => {
+                    sources[value] = sources[source]
+                }
+                Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) if is_sign(sign) => {
+                    sources[value] = sources[source];
+                }
+                _ => {}
             }
         });
+        if !has_dots {
+            return None;
+        }
+        let dependents = Marks::forward(function, |dependents, stmt| {
+            let Stmt::Let(_, op) = stmt else { return true };
+            let (mut has_operands, mut depends) = (false, false);
+            map_op_operands(*op, |value| {
+                has_operands = true;
+                depends |= dependents.value(value);
+                value
+            });
+            !matches!(op, Op::Const(_)) && (depends || !has_operands || matches!(op, Op::Call(..)))
+        });
         let units = Marks::forward(function, |units, stmt| match *stmt {
-            Stmt::Let(_, Op::Const(bits)) => bits & (SINGLE.sign() - 1) == SINGLE.one(),
+            Stmt::Let(_, Op::Const(bits)) => is_unit(bits),
             Stmt::Let(_, Op::Unary(Unary::FNeg | Unary::Bitcast(_), x)) => units.value(x),
             Stmt::Let(_, Op::Binary(Binary::And | Binary::Or | Binary::Xor, x, y) | Op::Select(_, x, y)) => {
                 units.value(x) || units.value(y)
             }
             _ => false,
         });
-        has_dots.then_some(Dots { units, sources })
+        Some(Dots { constants, dependents, units, sources })
     }
 
+    /// Whether a driver may find out that a factor is 1 or -1.
     fn may_be_unit(&self, value: Value) -> bool {
-        self.units.value(value)
+        match self.constants.at(value).copied().flatten() {
+            Some(bits) => is_unit(bits),
+            None => self.units.value(value) || self.may_be_known(value),
+        }
+    }
+
+    /// Whether a driver may find out what a value is.
+    fn may_be_known(&self, value: Value) -> bool {
+        !self.dependents.value(value)
     }
 
     /// Whether two values are the same but for the sign.
     fn are_equal(&self, one: Value, other: Value) -> bool {
         self.sources.at(one).zip(self.sources.at(other)).is_some_and(|(one, other)| one == other)
     }
+}
+
+/// Whether the bits of a float on `F32` are those of 1 or -1.
+fn is_unit(bits: u64) -> bool {
+    bits & (SINGLE.sign() - 1) == SINGLE.one()
 }
 
 /// Whether the bits of a float, or of an integer that stands for one, are those of a zero or a NaN.

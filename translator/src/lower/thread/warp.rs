@@ -114,10 +114,20 @@ pub fn elect(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     set_pair(l, i, results)
 }
 
-/// `bar.warp.sync`
+/// `bar.warp.sync`, and `wgmma.fence`, which all lanes execute.
 pub fn sync(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
-    let [] = operation(l, i, 0, WarpOp::Sync, [])?;
+    if i.operands.is_empty() {
+        sync_all(l);
+    } else {
+        let [] = operation(l, i, 0, WarpOp::Sync, [])?;
+    }
     Ok(())
+}
+
+/// Waits for all lanes of the warp.
+pub(super) fn sync_all(l: &mut Lowering<'_, '_>) {
+    l.note_exits();
+    let [] = statement(l, WarpOp::Sync, Some(l.b.i32(u32::MAX)), []);
 }
 
 /// Appends the operation. Its member mask is operand number `members`; the forms without `.sync` have none.

@@ -5,10 +5,10 @@
 
 use super::descriptor::Descriptor;
 use super::matrix::words;
-use super::warp::statement;
+use super::warp::sync_all;
 use crate::decode::program::{Instruction, Operand, Reg};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Builtin, Type, Value, Var, WarpOp};
+use crate::ir::{Builtin, Type, Value, Var};
 use crate::isa::fragments::{Matrix, Product, WARP_ROWS};
 use crate::isa::modifiers::{Modifiers, Shape};
 use crate::isa::types::ScalarType;
@@ -41,7 +41,7 @@ impl<'i> Tiles<'i> {
     pub fn of(l: &mut Lowering<'_, '_>, whole: &'i Instruction) -> Result<Self> {
         l.b.at(whole.span);
         // What other lanes have stored is there.
-        let [] = statement(l, WarpOp::Sync, None, []);
+        sync_all(l);
         let product = whole.required(Product::of(&whole.modifiers))?;
         let shape = whole.required(product.tile(COLUMNS))?;
         let mut like = Modifiers::clone(&whole.modifiers);
