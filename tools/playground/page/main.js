@@ -165,9 +165,10 @@ async function run() {
   if (find("start").disabled) return;
   find("start").disabled = true;
   try {
-    // The launch is that of the text as it is now.
+    // The launch is that of the text as it is now, not of one that is opened meanwhile.
+    const text = editor.text;
     await checked;
-    await runChecked();
+    if (editor.text === text) await runChecked();
   } finally {
     find("start").disabled = false;
     find("stop").disabled = true;
