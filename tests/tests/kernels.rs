@@ -36,6 +36,8 @@ const SLOW_FILES: [&str; 15] = [
     "warp_masks.json",
     "warp_operations.json",
 ];
+/// Files of cases with dozens of shuffles in a kernel: where an invocation carries a warp, Mesa's compiler takes many minutes for these.
+const MANY_SHUFFLES: [&str; 2] = ["warp_shuffle.json", "warp_shuffle_constant.json"];
 /// One of this many slow cases runs.
 const SLOW_ONE_OF: usize = 4;
 /// The same for random programs.
@@ -82,7 +84,7 @@ fn trials() -> Result<Vec<Trial>> {
         // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
         let restrictions = restrictions.parse().map_err(Error::msg)?;
         let Some(pool) = Pool::restricted(restrictions)?.map(Arc::new) else { continue };
-        let is_too_slow = |launch: &&Launch| makes_long && is_slow(launch);
+        let is_too_slow = |launch: &&Launch| makes_long && (is_slow(launch) || is_of(launch, &MANY_SHUFFLES));
         let some = launches
             .iter()
             .filter(|launch| !is_too_slow(launch))
@@ -122,8 +124,10 @@ fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
 
 /// Whether a launch is of a file of slow cases, or of a program whose lanes execute warp operations in different places.
 fn is_slow(launch: &Launch) -> bool {
-    match launch {
-        Launch::Case(case) => SLOW_FILES.iter().any(|file| case.file.ends_with(file)),
-        Launch::Random(program) => program.divergent(),
-    }
+    is_of(launch, &SLOW_FILES) || matches!(launch, Launch::Random(program) if program.divergent())
+}
+
+/// Whether a launch is a case of one of these files.
+fn is_of(launch: &Launch, files: &[&str]) -> bool {
+    matches!(launch, Launch::Case(case) if files.iter().any(|file| case.file.ends_with(file)))
 }
