@@ -19,10 +19,12 @@ use ptx2spv_tests::device::Pool;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
-const SLOW_FILES: [&str; 15] = [
+const SLOW_FILES: [&str; 17] = [
     "instructions/matrix_products.json",
     "instructions/matrix_products_sparse.json",
     "instructions/matrix_products_wmma.json",
+    "instructions/matrix_warpgroups.json",
+    "instructions/matrix_warpgroups_sparse.json",
     "instructions/tiles.json",
     "nvcc/groups.json",
     "nvcc/tiles.json",
