@@ -140,8 +140,8 @@ const REPORTING: &[&str] = &[
     "trap",
     "vote",
 ];
-/// Instructions that access memory for the lanes of a warp, and report lanes that are missing.
-const MATRICES: &[&str] = &["ldmatrix", "stmatrix", "wmma"];
+/// Instructions that access memory for the lanes of a warp, which wait for each other, and report lanes that are missing.
+const MATRICES: &[&str] = &["ldmatrix", "stmatrix", "wgmma", "wmma"];
 
 /// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
