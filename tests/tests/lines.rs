@@ -149,6 +149,8 @@ const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"
 /// Lines before loops that wait for other threads, in kernels without barriers. The operation that synchronizes these
 /// threads has such a line.
 const WAITING: &[(&str, u32)] = &[
+    ("instructions/matrix_warpgroups.ptx", 2986),
+    ("instructions/matrix_warpgroups.ptx", 3010),
     ("kernels/locked_task.ptx", 81),
     ("kernels/long_waits.ptx", 565),
     ("kernels/long_waits.ptx", 904),
