@@ -316,12 +316,14 @@ fn failure(error: Error) -> Failure {
         Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
         // Faults of how cases are carried out.
-        Error::NotAllocated { .. } | Error::ForeignBuffer(_) | Error::NotRegistered { .. } | Error::Overlap => {
-            Failure::Broken(error.to_string())
-        }
-        Error::Pitch { .. } | Error::PartialElement { .. } | Error::Graph(_) | Error::NoTime => {
-            Failure::Broken(error.to_string())
-        }
+        Error::NotAllocated { .. }
+        | Error::ForeignBuffer(_)
+        | Error::NotRegistered { .. }
+        | Error::Overlap
+        | Error::Pitch { .. }
+        | Error::PartialElement { .. }
+        | Error::Graph(_)
+        | Error::NoTime => Failure::Broken(error.to_string()),
         error => match error.group() {
             ErrorGroup::Unsupported | ErrorGroup::Argument => Failure::Refused(error.to_string()),
             _ => Failure::Broken(error.to_string()),

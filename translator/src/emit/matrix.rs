@@ -8,7 +8,7 @@ use super::module::Global;
 use super::result::Result;
 use crate::diagnostic::ErrorKind;
 use crate::ir::{Fragments, Type};
-use ptx2spv_target::{Feature, MatrixTypes};
+use ptx2spv_target::{Feature, MatrixTypes, UnitTypes};
 
 /// Rows of the first factor, and columns of the second.
 const ROWS: u32 = 16;
@@ -27,27 +27,19 @@ struct Types {
 impl Types {
     fn new(types: MatrixTypes) -> Option<Self> {
         use CooperativeMatrixOperands as Signs;
-        let of_results = Signs::MATRIX_C_SIGNED_COMPONENTS_KHR | Signs::MATRIX_RESULT_SIGNED_COMPONENTS_KHR;
         let of_factors = [Signs::MATRIX_A_SIGNED_COMPONENTS_KHR, Signs::MATRIX_B_SIGNED_COMPONENTS_KHR];
-        let f16 = |sum| Self { factor: Global::Float(16), in_word: 2, sum, signs: Signs::NONE_KHR };
-        let bytes = |signs| Self { factor: Global::Int(8), in_word: 4, sum: Global::Int(32), signs };
-        Some(match types {
-            MatrixTypes::F16 => f16(Global::Float(32)),
-            MatrixTypes::F16Alone => f16(Global::Float(16)),
-            MatrixTypes::S8 => bytes(of_factors[0] | of_factors[1] | of_results),
-            MatrixTypes::S8U8 => bytes(of_factors[0] | of_results),
-            MatrixTypes::U8S8 => bytes(of_factors[1] | of_results),
-            MatrixTypes::U8 => bytes(Signs::NONE_KHR),
-            MatrixTypes::Bf16
-            | MatrixTypes::Tf32
-            | MatrixTypes::E4m3
-            | MatrixTypes::E4m3E5m2
-            | MatrixTypes::E5m2E4m3
-            | MatrixTypes::E5m2
-            | MatrixTypes::E4m3Alone
-            | MatrixTypes::E4m3E5m2Alone
-            | MatrixTypes::E5m2E4m3Alone
-            | MatrixTypes::E5m2Alone => return None,
+        let of_results = Signs::MATRIX_C_SIGNED_COMPONENTS_KHR | Signs::MATRIX_RESULT_SIGNED_COMPONENTS_KHR;
+        Some(match types.for_unit()? {
+            UnitTypes::Halves { alone } => {
+                let sum = Global::Float(if alone { 16 } else { 32 });
+                Self { factor: Global::Float(16), in_word: 2, sum, signs: Signs::NONE_KHR }
+            }
+            UnitTypes::Bytes { are_signed } => {
+                let signed =
+                    of_factors.into_iter().zip(are_signed).filter_map(|(sign, is_signed)| is_signed.then_some(sign));
+                let signs = signed.fold(Signs::NONE_KHR, |signs, sign| signs | sign | of_results);
+                Self { factor: Global::Int(8), in_word: 4, sum: Global::Int(32), signs }
+            }
         })
     }
 }

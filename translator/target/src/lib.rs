@@ -28,7 +28,7 @@ pub use features::Feature;
 pub use float_controls::FloatControls;
 pub use mapping::{Cluster, Packing, Scratch, shared_bytes, workgroup};
 pub use math::{Math, MathError, Topic};
-pub use matrix::MatrixTypes;
+pub use matrix::{MatrixTypes, UnitTypes};
 pub use presets::Preset;
 pub use quirks::Quirks;
 pub use target::{Limits, Subgroups, Target, Version};

@@ -40,7 +40,44 @@ pub enum MatrixTypes {
     E5m2Alone,
 }
 
+/// The types of a product that Vulkan's matrix units may compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitTypes {
+    /// f16, summed in f16 or in f32.
+    Halves {
+        /// Whether in f16.
+        alone: bool,
+    },
+    /// Bytes, summed in 32 bits.
+    Bytes {
+        /// Whether those of A and B are signed.
+        are_signed: [bool; 2],
+    },
+}
+
 impl MatrixTypes {
+    /// What a matrix unit computes; `None` where no device is known to have the types as Vulkan's matrices.
+    pub fn for_unit(self) -> Option<UnitTypes> {
+        Some(match self {
+            Self::F16 => UnitTypes::Halves { alone: false },
+            Self::F16Alone => UnitTypes::Halves { alone: true },
+            Self::S8 => UnitTypes::Bytes { are_signed: [true, true] },
+            Self::S8U8 => UnitTypes::Bytes { are_signed: [true, false] },
+            Self::U8S8 => UnitTypes::Bytes { are_signed: [false, true] },
+            Self::U8 => UnitTypes::Bytes { are_signed: [false, false] },
+            Self::Bf16
+            | Self::Tf32
+            | Self::E4m3
+            | Self::E4m3E5m2
+            | Self::E5m2E4m3
+            | Self::E5m2
+            | Self::E4m3Alone
+            | Self::E4m3E5m2Alone
+            | Self::E5m2E4m3Alone
+            | Self::E5m2Alone => return None,
+        })
+    }
+
     /// The same with signed bytes in place of bytes of which one matrix' are unsigned. Two such products make one.
     pub fn with_signed_bytes(self) -> Self {
         match self {

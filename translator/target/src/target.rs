@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::Facts;
 use crate::features::Feature;
 use crate::float_controls::FloatControls;
-use crate::matrix::MatrixTypes;
+use crate::matrix::{MatrixTypes, UnitTypes};
 use crate::quirks::Quirks;
 
 /// A major and minor version.
@@ -117,24 +117,12 @@ impl Target {
     /// The products of [`Target::matrix_units`] whose results are those of NVIDIA's instructions.
     pub fn exact_matrix_units(&self) -> BTreeSet<MatrixTypes> {
         let has_units = self.has(Feature::CooperativeMatrix) && self.has(Feature::VulkanMemoryModel);
-        let is_exact = |types: MatrixTypes| match types {
-            MatrixTypes::F16 | MatrixTypes::F16Alone => {
+        let is_exact = |types: MatrixTypes| match types.for_unit() {
+            Some(UnitTypes::Halves { .. }) => {
                 self.has(Feature::ShaderFloat16) && self.has(Feature::ShaderInt16) && self.facts.matrix_f16_exact
             }
-            MatrixTypes::S8 | MatrixTypes::S8U8 | MatrixTypes::U8S8 | MatrixTypes::U8 => {
-                self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact
-            }
-            // No device is known to have them as Vulkan's matrices.
-            MatrixTypes::Bf16
-            | MatrixTypes::Tf32
-            | MatrixTypes::E4m3
-            | MatrixTypes::E4m3E5m2
-            | MatrixTypes::E5m2E4m3
-            | MatrixTypes::E5m2
-            | MatrixTypes::E4m3Alone
-            | MatrixTypes::E4m3E5m2Alone
-            | MatrixTypes::E5m2E4m3Alone
-            | MatrixTypes::E5m2Alone => false,
+            Some(UnitTypes::Bytes { .. }) => self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact,
+            None => false,
         };
         self.matrix_units.iter().copied().filter(|&types| has_units && is_exact(types)).collect()
     }

@@ -27,10 +27,8 @@ use ptx2spv_target::Facts;
 /// Hides the operands of float arithmetic that the target's driver must not know.
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     let dots = Dots::of(function);
-    if dots.is_none()
-        && ![Type::F32, Type::F64].map(|ty| hides_any(facts, ty)).contains(&true)
-        && !facts.to_integer_f32_saturates
-    {
+    let hides_some = hides_any(facts, Type::F32) || hides_any(facts, Type::F64);
+    if dots.is_none() && !hides_some && !facts.to_integer_f32_saturates {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -62,33 +60,16 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 originals.insert(difference, result);
                 Rewritten::By(difference)
             }
-            Stmt::Let(result, Op::DotFma(x, y, z)) => {
-                let [own_x, own_y, own_z] = [x, y, z].map(|value| originals.get(&value).copied().unwrap_or(value));
-                let must = dots.as_ref().map_or([false; 3], |dots| {
-                    let repeats = |one, other| dots.are_equal(one, own_z) && dots.may_be_known(other);
-                    [dots.may_be_unit(own_x), dots.may_be_unit(own_y), repeats(own_x, own_y) || repeats(own_y, own_x)]
-                });
-                let mut must = must.into_iter();
-                let mut changed = false;
-                let op = map_op_operands(Op::DotFma(x, y, z), |value| {
-                    let hides = must.next() == Some(true) || is_hidden(b, value);
-                    changed |= hides;
-                    if hides { first.hide(b, value) } else { value }
-                });
-                if !changed {
-                    return Rewritten::Kept;
-                }
-                let hidden = b.op(Type::F32, op);
-                originals.insert(hidden, result);
-                Rewritten::By(hidden)
-            }
             Stmt::Let(result, op) if is_arithmetic(&op) => {
+                let original = |value| originals.get(&value).copied().unwrap_or(value);
+                let mut hides_by_dot = dots.as_ref().map_or([false; 3], |dots| dots.hides(op, original)).into_iter();
                 let mut changed = false;
                 // An approximation may be another one for a constant.
                 let is_approximate = matches!(op, Op::Binary(Binary::FDivApprox, ..));
                 let op = map_op_operands(op, |value| {
                     let is_ordinary = |bits| !is_special(b.type_of(value), bits);
-                    let hides = is_hidden(b, value) && !(is_approximate && b.known(value).is_some_and(is_ordinary));
+                    let by_value = is_hidden(b, value) && !(is_approximate && b.known(value).is_some_and(is_ordinary));
+                    let hides = hides_by_dot.next() == Some(true) || by_value;
                     changed |= hides;
                     if hides { first.hide(b, value) } else { value }
                 });
@@ -132,24 +113,20 @@ impl Dots {
     /// `None` if the function has no dot products.
     fn of(function: &Function) -> Option<Dots> {
         let mut has_dots = false;
-        let mut sources: IndexVec<Value, Value> = function.values.indices().collect();
-        let constants = function.constants();
-        let is_sign = |value: Value| constants.at(value).copied().flatten() == Some(SINGLE.sign());
-        for_each_stmt(&function.body, |stmt| {
-            has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..)));
-            match *stmt {
-                Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) => {
-                    sources[value] = sources[source]
-                }
-                Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) if is_sign(sign) => {
-                    sources[value] = sources[source];
-                }
-                _ => {}
-            }
-        });
+        for_each_stmt(&function.body, |stmt| has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..))));
         if !has_dots {
             return None;
         }
+        let mut sources: IndexVec<Value, Value> = function.values.indices().collect();
+        let constants = function.constants();
+        let is_sign = |value: Value| constants.at(value).copied().flatten() == Some(SINGLE.sign());
+        for_each_stmt(&function.body, |stmt| match *stmt {
+            Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) => sources[value] = sources[source],
+            Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) if is_sign(sign) => {
+                sources[value] = sources[source]
+            }
+            _ => {}
+        });
         let dependents = Marks::forward(function, |dependents, stmt| {
             let Stmt::Let(_, op) = stmt else { return true };
             let (mut has_operands, mut depends) = (false, false);
@@ -169,6 +146,14 @@ impl Dots {
             _ => false,
         });
         Some(Dots { constants, dependents, units, sources })
+    }
+
+    /// Which operands of a dot product must be hidden, by those that the function had before.
+    fn hides(&self, op: Op, original: impl Fn(Value) -> Value) -> [bool; 3] {
+        let Op::DotFma(x, y, z) = op else { return [false; 3] };
+        let [x, y, z] = [x, y, z].map(original);
+        let repeats = |one, other| self.are_equal(one, z) && self.may_be_known(other);
+        [self.may_be_unit(x), self.may_be_unit(y), repeats(x, y) || repeats(y, x)]
     }
 
     /// Whether a driver may find out that a factor is 1 or -1.

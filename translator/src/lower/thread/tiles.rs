@@ -90,7 +90,5 @@ pub fn multiply(
 
 /// The sums of a tile.
 fn tile(l: &mut Lowering<'_, '_>, types: MatrixTypes, fragments: Fragments) -> [Value; 4] {
-    l.note_exits();
-    let members = l.b.i32(u32::MAX);
-    warp::statement(l, WarpOp::MatrixProduct(types, fragments), Some(members), [Type::I32; 4])
+    warp::by_all(l, WarpOp::MatrixProduct(types, fragments), [Type::I32; 4])
 }

@@ -126,8 +126,13 @@ pub fn sync(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 
 /// Waits for all lanes of the warp.
 pub(super) fn sync_all(l: &mut Lowering<'_, '_>) {
+    let [] = by_all(l, WarpOp::Sync, []);
+}
+
+/// Appends an operation of all lanes of the warp.
+pub(super) fn by_all<const N: usize>(l: &mut Lowering<'_, '_>, op: WarpOp, types: [Type; N]) -> [Value; N] {
     l.note_exits();
-    let [] = statement(l, WarpOp::Sync, Some(l.b.i32(u32::MAX)), []);
+    statement(l, op, Some(l.b.i32(u32::MAX)), types)
 }
 
 /// Appends the operation. Its member mask is operand number `members`; the forms without `.sync` have none.
@@ -151,12 +156,7 @@ fn operation<const N: usize>(
 }
 
 /// Appends the operation with these members.
-pub(super) fn statement<const N: usize>(
-    l: &Lowering<'_, '_>,
-    op: WarpOp,
-    members: Option<Value>,
-    types: [Type; N],
-) -> [Value; N] {
+fn statement<const N: usize>(l: &Lowering<'_, '_>, op: WarpOp, members: Option<Value>, types: [Type; N]) -> [Value; N] {
     let results = types.map(|ty| l.b.value(ty));
     l.b.push(Stmt::Warp(Warp { results: results.to_vec(), op, members }));
     results
