@@ -12,8 +12,8 @@ pub struct CudaBackend {
     /// ordinary launches in its context would find its grid's workspace.
     context: Option<Context>,
     name: String,
-    /// Whether the assembler optimizes.
-    optimized: bool,
+    /// The assembler's level of optimization.
+    level: usize,
 }
 
 impl CudaBackend {
@@ -21,12 +21,12 @@ impl CudaBackend {
     pub fn new() -> Result<Self, CudaError> {
         let context = Context::new()?;
         let name = format!("CUDA on {}", context.device_name()?);
-        Ok(Self { context: Some(context), name, optimized: true })
+        Ok(Self { context: Some(context), name, level: Context::MOST_OPTIMIZED })
     }
 
     /// Loads the driver, whose assembler is to optimize nothing.
     pub fn unoptimized() -> Result<Self, CudaError> {
-        Ok(Self { optimized: false, ..Self::new()? })
+        Ok(Self { level: 0, ..Self::new()? })
     }
 }
 
@@ -40,7 +40,7 @@ impl Backend for CudaBackend {
             Some(context) => context,
             None => Context::new().map_err(failure)?,
         };
-        let outputs = run(&context, case, self.optimized).map_err(failure)?;
+        let outputs = run(&context, case, self.level).map_err(failure)?;
         self.context = Some(context).filter(|_| !case.cooperative);
         Ok(outputs)
     }
@@ -52,9 +52,8 @@ impl From<&Prepared> for Launch {
     }
 }
 
-fn run(context: &Context, case: &Prepared, optimized: bool) -> Result<Outputs, CudaError> {
-    let ptx = case.ptx.text();
-    let module = if optimized { context.load(ptx) } else { context.load_optimized(ptx, 0) }?;
+fn run(context: &Context, case: &Prepared, level: usize) -> Result<Outputs, CudaError> {
+    let module = context.load_optimized(case.ptx.text(), level)?;
     let function = module.function(&case.entry)?;
     for (name, array) in &case.globals {
         module.variable(name)?.write(&array.bytes)?;

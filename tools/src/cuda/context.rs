@@ -15,6 +15,9 @@ pub struct Context {
 }
 
 impl Context {
+    /// The assembler's highest level of optimization, its default.
+    pub const MOST_OPTIMIZED: usize = 4;
+
     /// Loads the driver and makes a context current on this thread.
     pub fn new() -> Result<Self, CudaError> {
         let api = Api::load()?;
@@ -58,12 +61,10 @@ impl Context {
 
     /// Compiles and loads PTX.
     pub fn load(&self, ptx: &str) -> Result<Module<'_>, CudaError> {
-        /// The assembler's default.
-        const MOST_OPTIMIZATIONS: usize = 4;
-        self.load_optimized(ptx, MOST_OPTIMIZATIONS)
+        self.load_optimized(ptx, Self::MOST_OPTIMIZED)
     }
 
-    /// Compiles PTX at a level of optimization from 0 to 4, and loads it.
+    /// Compiles PTX at a level of optimization up to [`Context::MOST_OPTIMIZED`], and loads it.
     pub fn load_optimized(&self, ptx: &str, level: usize) -> Result<Module<'_>, CudaError> {
         /// `CU_JIT_ERROR_LOG_BUFFER` and its size, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`; `CU_JIT_OPTIMIZATION_LEVEL`.
         const OPTIONS: [c_int; 3] = [5, 6, 7];
