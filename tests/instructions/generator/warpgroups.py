@@ -135,7 +135,7 @@ def kernel(family, form):
         body += [f"mov.u32 %s, {memory};", f"add.u32 %s, %s, {at};", "mov.u32 %i, %t;"]
         if own_rows and use == "a":
             # Each warp has a fourth of the 512 words, which lanes store for each other.
-            body += ["and.b32 %turn, %t, 31;", "shr.u32 %x, %t, 5;", "mov.u32 %turns, turns;", "mad.lo.u32 %turns, %x, 4, %turns;", "mov.u32 %w, 0;", "st.shared.u32 [%turns], %w;"] * late_rows
+            body += ["and.b32 %turn, %t, 31;", "shr.u32 %x, %t, 5;", "mov.u32 %turns, turns;", "mad.lo.u32 %turns, %x, 4, %turns;", "setp.eq.u32 %e, %turn, 0;", "@%e st.shared.u32 [%turns], %turn;"] * late_rows
             body += ["bar.sync 0;", "and.b32 %x, %t, 96;", "mad.lo.u32 %i, %x, 3, %t;", "xor.b32 %i, %i, 31;", "mul.wide.u32 %q, %i, 4;", "add.u64 %p, %p, %q;", "mad.lo.u32 %x, %i, 4, %s;"]
             body += ["wait: ld.volatile.shared.u32 %w, [%turns];", "setp.ne.u32 %e, %w, %turn;", "@%e bra wait;"] * late_rows
             body += [line for i in range(4) for line in (f"ld.global.u32 %w, [%p+{128 * i}];", f"st.shared.u32 [%x+{128 * i}], %w;")]

@@ -64,6 +64,8 @@ function replace(text) {
 
 // The texts of the examples that were shown.
 const texts = new Map();
+// An example that was chosen is there.
+let loaded = Promise.resolve();
 async function load(name) {
   if (!texts.has(name)) texts.set(name, await example(name));
   const { title, ...start } = EXAMPLES[name];
@@ -165,7 +167,8 @@ async function run() {
   if (find("start").disabled) return;
   find("start").disabled = true;
   try {
-    // The launch is that of the text as it is now, not of one that is opened meanwhile.
+    // The launch is that of the text as it is now or of the example that is chosen now, not of one that is opened meanwhile.
+    await Promise.allSettled([loaded]);
     const text = editor.text;
     await checked;
     if (editor.text === text) await runChecked();
@@ -218,7 +221,8 @@ find("preset").append(...presets.map(({ name, device }) => Object.assign(new Opt
 find("example").append(...Object.entries(EXAMPLES).map(([name, { title }]) => new Option(title, name)));
 
 find("example").onchange = async ({ target }) => {
-  checked = load(target.value).then(() => inspect());
+  loaded = load(target.value);
+  checked = loaded.then(() => inspect());
   await checked;
   remember();
 };
