@@ -221,6 +221,8 @@ find("preset").append(...presets.map(({ name, device }) => Object.assign(new Opt
 find("example").append(...Object.entries(EXAMPLES).map(([name, { title }]) => new Option(title, name)));
 
 find("example").onchange = async ({ target }) => {
+  // At once: the example may be run before its text is there.
+  device.stop("stopped");
   loaded = load(target.value);
   checked = loaded.then(() => inspect());
   await checked;
