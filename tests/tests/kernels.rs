@@ -38,8 +38,9 @@ const SLOW_FILES: [&str; 17] = [
     "warp_masks.json",
     "warp_operations.json",
 ];
-/// Files of cases with dozens of shuffles in a kernel: where an invocation carries a warp, Mesa's compiler takes many minutes for these.
-const MANY_SHUFFLES: [&str; 2] = ["warp_shuffle.json", "warp_shuffle_constant.json"];
+/// Files of cases that become too long where code is added to each warp operation. Of kernels with dozens of shuffles Mesa's compiler takes
+/// many minutes where an invocation carries a warp. Of products of matrices SwiftShader's runs out of stack where threads are suspended.
+const TOO_LONG: [&str; 3] = ["warp_shuffle.json", "warp_shuffle_constant.json", "tensor_cores/products.json"];
 /// One of this many slow cases runs.
 const SLOW_ONE_OF: usize = 4;
 /// The same for random programs.
@@ -86,7 +87,7 @@ fn trials() -> Result<Vec<Trial>> {
         // SwiftShader has device addresses in Vulkan 1.2, and not as an extension.
         let restrictions = restrictions.parse().map_err(Error::msg)?;
         let Some(pool) = Pool::restricted(restrictions)?.map(Arc::new) else { continue };
-        let is_too_slow = |launch: &&Launch| makes_long && (is_slow(launch) || is_of(launch, &MANY_SHUFFLES));
+        let is_too_slow = |launch: &&Launch| makes_long && (is_slow(launch) || is_of(launch, &TOO_LONG));
         let some = launches
             .iter()
             .filter(|launch| !is_too_slow(launch))
