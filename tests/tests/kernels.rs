@@ -6,9 +6,8 @@
 //!
 //! `PTX2SPV_ONE_OF` is a number: one of this many cases runs (1). It is for devices whose compiler is slow.
 
-use std::collections::HashMap;
 use std::env;
-use std::num::NonZeroUsize;
+use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use anyhow::{Context, Error, Result};
 use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
+use ptx2spv_tests::hash::hash;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
@@ -42,14 +42,14 @@ const SLOW_FILES: [&str; 17] = [
 /// many minutes where an invocation carries a warp. Of products of matrices SwiftShader's runs out of stack where threads are suspended.
 const TOO_LONG: [&str; 3] = ["warp_shuffle.json", "warp_shuffle_constant.json", "tensor_cores/products.json"];
 /// One of this many slow cases runs.
-const SLOW_ONE_OF: usize = 4;
+const SLOW_ONE_OF: u64 = 4;
 /// The same for random programs.
-const RANDOM_ONE_OF: usize = 10;
+const RANDOM_ONE_OF: u64 = 10;
 /// And for programs whose lanes execute warp operations in different places, which take longest to compile.
-const DIVERGENT_ONE_OF: usize = 25;
+const DIVERGENT_ONE_OF: u64 = 25;
 
 /// One of this many cases runs on each of these devices.
-const RESTRICTED_ONE_OF: usize = 200;
+const RESTRICTED_ONE_OF: u64 = 200;
 /// Restrictions of the device, by name. Without `VK_KHR_spirv_1_4` Vulkan 1.1 has SPIR-V 1.3.
 const RESTRICTED: [(&str, &str); 5] = [
     ("Vulkan 1.2", "vulkan=1.2"),
@@ -71,7 +71,9 @@ fn main() -> ExitCode {
 }
 
 fn trials() -> Result<Vec<Trial>> {
-    let launches: Vec<Launch> = sample(Launch::all()?).into_iter().step_by(one_of()?).collect();
+    let one_of = one_of()?;
+    let mut launches = Launch::all()?;
+    launches.retain(|launch| is_drawn("slow", launch, slow_one_of(launch)) && is_drawn("all", launch, one_of));
     let trial = |launch: &Launch, pool: &Arc<Pool>, on: &str| {
         let (launch, pool) = (launch.clone(), Arc::clone(pool));
         Trial::test(format!("{on}{}", launch.name()), move || match pool.with(|device| launch.run(device))? {
@@ -80,7 +82,7 @@ fn trials() -> Result<Vec<Trial>> {
         })
     };
     let mut trials = Vec::new();
-    for (first, (name, restrictions)) in RESTRICTED.into_iter().enumerate() {
+    for (name, restrictions) in RESTRICTED {
         // Without subgroups, warp operations run for each lane in turn, and Mesa's compiler takes many minutes for some kernels. With suspended
         // threads, SwiftShader's compiler runs out of stack for some.
         let makes_long = [SHORT_LOOPS, POOREST].contains(&restrictions);
@@ -88,11 +90,7 @@ fn trials() -> Result<Vec<Trial>> {
         let restrictions = restrictions.parse().map_err(Error::msg)?;
         let Some(pool) = Pool::restricted(restrictions)?.map(Arc::new) else { continue };
         let is_too_slow = |launch: &&Launch| makes_long && (is_slow(launch) || is_of(launch, &TOO_LONG));
-        let some = launches
-            .iter()
-            .filter(|launch| !is_too_slow(launch))
-            .skip(first * RESTRICTED_ONE_OF / RESTRICTED.len())
-            .step_by(RESTRICTED_ONE_OF);
+        let some = launches.iter().filter(|launch| !is_too_slow(launch) && is_drawn(name, launch, RESTRICTED_ONE_OF));
         trials.extend(some.map(|launch| trial(launch, &pool, &format!("{name}: "))));
     }
     let pool = Arc::new(Pool::default());
@@ -101,28 +99,26 @@ fn trials() -> Result<Vec<Trial>> {
 }
 
 /// The number of cases of which one runs.
-fn one_of() -> Result<usize> {
+fn one_of() -> Result<u64> {
     let Ok(number) = env::var("PTX2SPV_ONE_OF") else { return Ok(1) };
-    let number: NonZeroUsize = number.parse().context("PTX2SPV_ONE_OF")?;
+    let number: NonZeroU64 = number.parse().context("PTX2SPV_ONE_OF")?;
     Ok(number.get())
 }
 
-/// A sample of the slow cases is enough. The reference device and `scripts/test-devices` run them all.
-fn sample(mut launches: Vec<Launch>) -> Vec<Launch> {
-    // Numbers of cases so far, by kind.
-    let mut counts = HashMap::new();
-    launches.retain(|launch| {
-        let one_of = match launch {
-            Launch::Random(program) if program.divergent() => DIVERGENT_ONE_OF,
-            Launch::Random(_) => RANDOM_ONE_OF,
-            Launch::Case(_) if is_slow(launch) => SLOW_ONE_OF,
-            Launch::Case(_) => return true,
-        };
-        let count = counts.entry(one_of).or_insert(0);
-        *count += 1;
-        *count % one_of == 0
-    });
-    launches
+/// The number of launches like this one of which one runs. A sample of the slow ones is enough: the reference device and
+/// `scripts/test-devices` run them all.
+fn slow_one_of(launch: &Launch) -> u64 {
+    match launch {
+        Launch::Random(program) if program.divergent() => DIVERGENT_ONE_OF,
+        Launch::Random(_) => RANDOM_ONE_OF,
+        Launch::Case(_) if is_slow(launch) => SLOW_ONE_OF,
+        Launch::Case(_) => 1,
+    }
+}
+
+/// Whether a launch is one of the sample. It goes by its name, so that a new case changes nothing about the others.
+fn is_drawn(sample: &str, launch: &Launch, one_of: u64) -> bool {
+    hash(sample.bytes().chain(launch.name().bytes())) % one_of == 0
 }
 
 /// Whether a launch is of a file of slow cases, or of a program whose lanes execute warp operations in different places.
