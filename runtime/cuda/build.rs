@@ -32,12 +32,17 @@ struct Parameter<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads a call whose arguments are parameters with their types, calls of such arguments, or expressions without parameters. After `open`,
-    /// the device must be open. An argument with `=` takes the result, and one with `_` isn't passed on: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
+    /// Reads a call whose arguments are parameters with their types, calls or arrays of such arguments, or expressions without parameters.
+    /// After `open`, the device must be open, and after `in`, a context current. An argument with `=` takes the result, and one with `_` isn't
+    /// passed on: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
     fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
-        let (is_open, call) = call.strip_prefix("open ").map_or((false, call), |call| (true, call));
+        let (needed, call) = match call.split_once(' ') {
+            Some(("open", call)) => (Some("state::device()"), call),
+            Some(("in", call)) => (Some("context::current()"), call),
+            _ => (None, call),
+        };
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
-        if arguments.is_empty() && !is_open {
+        if arguments.is_empty() && needed.is_none() {
             return Some(Self { parameters: Vec::new(), expression: path.to_owned(), result });
         }
         let mut parameters = Vec::new();
@@ -48,8 +53,8 @@ impl<'a> Body<'a> {
                 passed.push(argument.to_owned());
                 continue;
             };
-            let (inner, name) = start.split_at(start.rfind('(').map_or(0, |at| at + 1));
-            let (value, end) = ty.split_at(ty.find(')').unwrap_or(ty.len()));
+            let (inner, name) = start.split_at(start.rfind(['(', '[']).map_or(0, |at| at + 1));
+            let (value, end) = ty.split_at(end_of_type(ty));
             let (ty, cast) = value.split_once(" as ").map_or((value, ""), |(ty, _)| (ty, &value[ty.len()..]));
             if let Some(name) = name.strip_prefix('_') {
                 parameters.push(Parameter { name, ty });
@@ -61,10 +66,10 @@ impl<'a> Body<'a> {
                 passed.push(format!("{inner}{name}{cast}{end}"));
             }
         }
-        let call = match (passed.join(", "), is_open) {
-            (passed, true) => format!("|| state::device().and_then(|_| {path}({passed}))"),
-            (passed, false) if passed.is_empty() => path.to_owned(),
-            (passed, false) => format!("|| {path}({passed})"),
+        let call = match (passed.join(", "), needed) {
+            (passed, Some(needed)) => format!("|| {needed}.and_then(|_| {path}({passed}))"),
+            (passed, None) if passed.is_empty() => path.to_owned(),
+            (passed, None) => format!("|| {path}({passed})"),
         };
         let expression = match answers[..] {
             [] => call,
@@ -74,6 +79,16 @@ impl<'a> Body<'a> {
         };
         Some(Self { parameters, expression, result })
     }
+}
+
+/// Where a type ends: at the first bracket that begins before it.
+fn end_of_type(text: &str) -> usize {
+    let mut depth = 0;
+    let closes = |c: char| {
+        depth += i32::from("([".contains(c)) - i32::from(")]".contains(c));
+        depth < 0
+    };
+    text.find(closes).unwrap_or(text.len())
 }
 
 /// The two APIs.

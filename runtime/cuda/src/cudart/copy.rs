@@ -363,14 +363,6 @@ pub(crate) fn rows_of_arrays(
 
 // Device variables of programs, found by their host shadows.
 
-pub(crate) fn symbol_address(symbol: Memory) -> Result<u64, Code> {
-    Ok(registry::variable(symbol)?.address)
-}
-
-pub(crate) fn symbol_size(symbol: Memory) -> Result<usize, Code> {
-    Ok(registry::variable(symbol)?.size as usize)
-}
-
 /// The address of `bytes` bytes of a variable.
 fn symbol_part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Code> {
     let MemoryRange { address, size } = registry::variable(symbol)?;
@@ -395,47 +387,6 @@ pub(crate) fn read_symbol(symbol: Memory, bytes: usize, offset: usize, kind: c_u
         DEVICE | UNIFIED => symbol_part(symbol, bytes, offset),
         _ => Err(INVALID_MEMCPY_DIRECTION),
     }
-}
-
-pub(crate) fn copy_to_symbol(
-    symbol: Memory,
-    from: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-) -> Result<Linear, Code> {
-    linear(written_symbol(symbol, bytes, offset, kind)?, from, bytes, kind)
-}
-
-pub(crate) fn copy_from_symbol(
-    to: Memory,
-    symbol: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-) -> Result<Linear, Code> {
-    linear(to, read_symbol(symbol, bytes, offset, kind)?, bytes, kind)
-}
-
-/// The copies in the form of graph nodes.
-pub(crate) fn row_to_symbol(
-    symbol: Memory,
-    from: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    row(written_symbol(symbol, bytes, offset, kind)?, from, bytes, kind)
-}
-
-pub(crate) fn row_from_symbol(
-    to: Memory,
-    symbol: Memory,
-    bytes: usize,
-    offset: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    row(to, read_symbol(symbol, bytes, offset, kind)?, bytes, kind)
 }
 
 layouts! {

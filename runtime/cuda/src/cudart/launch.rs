@@ -11,7 +11,7 @@ use crate::cudart::registry;
 use crate::cudart::types::Dim3;
 use crate::cudart::version::{self, Version};
 use crate::launch::{self, occupancy};
-use crate::module::function::{self, FunctionHandle};
+use crate::module::function::FunctionHandle;
 use crate::stream::StreamHandle;
 
 /// The arguments of `<<<>>>`.
@@ -73,19 +73,6 @@ fn shared(bytes: usize) -> Result<c_uint, Code> {
 }
 
 pub(crate) fn kernel(
-    host: Memory,
-    grid: Dim3,
-    block: Dim3,
-    arguments: In<Memory>,
-    shared_bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    let function = registry::kernel(host)?;
-    of_kernel(function, grid, block, arguments, shared_bytes, stream)
-}
-
-/// Implements `__cudaLaunchKernel`, which takes a kernel's handle.
-pub(crate) fn of_kernel(
     function: FunctionHandle,
     grid: Dim3,
     block: Dim3,
@@ -93,24 +80,22 @@ pub(crate) fn of_kernel(
     shared_bytes: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    check(grid.list(), block.list())?;
-    let shared_bytes = shared(shared_bytes)?;
-    let none = Memory::NULL.as_in();
-    launch::kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream, arguments, none)
+    let (grid, block) = (grid.list(), block.list());
+    check(grid, block)?;
+    launch::kernel(function, grid, block, shared(shared_bytes)?, stream, arguments, Memory::NULL.as_in())
 }
 
 pub(crate) fn cooperative(
-    host: Memory,
+    function: FunctionHandle,
     grid: Dim3,
     block: Dim3,
     arguments: In<Memory>,
     shared_bytes: usize,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    let function = registry::kernel(host)?;
-    check(grid.list(), block.list())?;
-    let shared_bytes = shared(shared_bytes)?;
-    launch::cooperative(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream, arguments)
+    let (grid, block) = (grid.list(), block.list());
+    check(grid, block)?;
+    launch::cooperative(function, grid, block, shared(shared_bytes)?, stream, arguments)
 }
 
 /// `cudaLaunchConfig_t`.
@@ -192,26 +177,12 @@ pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<()
     Memory::from(place).offset(OFFSET).as_out().set(clusters)
 }
 
-pub(crate) fn set_attribute_for_device(
-    kernel: FunctionHandle,
-    attribute: c_uint,
-    value: c_int,
-    device: c_int,
-) -> Result<(), Code> {
-    function::set_kernel_attribute(attribute, value, kernel, device)
-}
-
 pub(crate) fn parameter_count(host: Memory) -> Result<usize, Code> {
     Ok(registry::kernel(host)?.get()?.kernel.params().len())
 }
 
-/// The driver API's handle of a kernel, by the address of its host stub.
-pub(crate) fn of_symbol(host: Memory) -> Result<FunctionHandle, Code> {
-    registry::kernel(host)
-}
-
-pub(crate) fn active_clusters(count: Out<c_int>, host: Memory, config: In<Config>) -> Result<(), Code> {
-    occupancy::clusters(count, registry::kernel(host)?, In::from(&config.get()?.driver()?))
+pub(crate) fn active_clusters(host: Memory, config: In<Config>) -> Result<c_int, Code> {
+    occupancy::clusters(registry::kernel(host)?, In::from(&config.get()?.driver()?))
 }
 
 pub(crate) fn cluster_size(host: Memory, config: In<Config>) -> Result<c_int, Code> {

@@ -5,7 +5,10 @@ use std::ffi::c_uint;
 use crate::abi::{Code, In, Memory, layouts};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
-use crate::texture::{self, ResourceDescription, TextureDescription, ViewDescription};
+use crate::texture::{
+    self, NO_TRILINEAR_OPTIMIZATION, NORMALIZED_COORDINATES, READ_AS_INTEGER, ResourceDescription, SEAMLESS_CUBE, SRGB,
+    TextureDescription, ViewDescription,
+};
 
 /// `cudaResourceDesc`. Version 13 appends fields that are unused here.
 #[repr(C)]
@@ -55,13 +58,6 @@ pub(crate) struct View {
     layers: [c_uint; 2],
 }
 
-/// The driver's flags of textures, for fields that are numbers of their own here.
-const INTEGER: c_uint = 1;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const SRGB: c_uint = 0x10;
-const NO_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
-const SEAMLESS_CUBE: c_uint = 0x40;
-
 impl Resource {
     fn driver(self) -> Result<ResourceDescription, Code> {
         let Self { kind, _gap, place, format, width, height, pitch } = self;
@@ -97,17 +93,16 @@ impl Resource {
 
 impl Texture {
     fn driver(self, is_seamless: bool) -> TextureDescription {
-        let flags = [
-            (self.is_normalized_float == 0, INTEGER),
-            (self.has_normalized_coordinates != 0, NORMALIZED_COORDINATES),
-            (self.srgb != 0, SRGB),
-            (self.has_no_trilinear_optimization != 0, NO_TRILINEAR_OPTIMIZATION),
-            (is_seamless, SEAMLESS_CUBE),
-        ];
         TextureDescription {
             address_modes: self.address_modes,
             filter: self.filter,
-            flags: flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag),
+            flags: texture::flags([
+                (self.is_normalized_float == 0, READ_AS_INTEGER),
+                (self.has_normalized_coordinates != 0, NORMALIZED_COORDINATES),
+                (self.srgb != 0, SRGB),
+                (self.has_no_trilinear_optimization != 0, NO_TRILINEAR_OPTIMIZATION),
+                (is_seamless, SEAMLESS_CUBE),
+            ]),
             max_anisotropy: self.max_anisotropy,
             mip_filter: self.mip_filter,
             mip_bias: self.mip_bias,
@@ -122,7 +117,7 @@ impl Texture {
         Self {
             address_modes: driver.address_modes,
             filter: driver.filter,
-            is_normalized_float: 1 - has(INTEGER),
+            is_normalized_float: 1 - has(READ_AS_INTEGER),
             srgb: has(SRGB),
             border: driver.border,
             has_normalized_coordinates: has(NORMALIZED_COORDINATES),
@@ -215,21 +210,12 @@ layouts! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ptx2spv_runtime::TextureDescriptor;
 
     #[test]
     fn descriptions_there_and_back() {
-        let zero = TextureDescription {
-            address_modes: [0; 3],
-            filter: 0,
-            flags: 0,
-            max_anisotropy: 0,
-            mip_filter: 0,
-            mip_bias: 0.0,
-            mip_levels: [0.0; 2],
-            border: [0.0; 4],
-            _reserved: [0; 12],
-        };
-        for flags in [0, INTEGER, NORMALIZED_COORDINATES, SRGB, NO_TRILINEAR_OPTIMIZATION | INTEGER] {
+        let zero = TextureDescription::of(&TextureDescriptor::default());
+        for flags in [0, READ_AS_INTEGER, NORMALIZED_COORDINATES, SRGB, NO_TRILINEAR_OPTIMIZATION | READ_AS_INTEGER] {
             let known = TextureDescription { flags, filter: 1, address_modes: [1, 2, 3], ..zero };
             let again = Texture::of(&known).driver(false);
             assert_eq!((again.flags, again.filter, again.address_modes), (flags, 1, [1, 2, 3]));

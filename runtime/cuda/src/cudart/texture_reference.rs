@@ -9,6 +9,7 @@ use crate::cudart::types::ChannelFormat;
 use crate::memory;
 use crate::memory::array::{ArrayHandle, Description, MipmappedHandle};
 use crate::module::texture_reference::{self, TextureReferenceHandle};
+use crate::texture::{self, NORMALIZED_COORDINATES, READ_AS_INTEGER, SRGB};
 
 /// `textureReference`, without the fields at its end that are reserved.
 #[repr(C)]
@@ -25,11 +26,6 @@ pub(crate) struct TextureReference {
     mip_levels: [f32; 2],
 }
 
-/// The driver's flags of references: integers are read as such, normalized coordinates, sRGB.
-const INTEGER: c_uint = 1;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const SRGB: c_uint = 0x10;
-
 /// The flag of `cuTexRefSetArray`, which is required.
 const OVERRIDE_FORMAT: c_uint = 1;
 
@@ -37,12 +33,11 @@ const OVERRIDE_FORMAT: c_uint = 1;
 fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
     let settings = host.as_in::<TextureReference>().get()?;
     let (handle, is_normalized_float) = registry::texture(host)?;
-    let flags = [
-        (!is_normalized_float, INTEGER),
+    let flags = texture::flags([
+        (!is_normalized_float, READ_AS_INTEGER),
         (settings.is_normalized != 0, NORMALIZED_COORDINATES),
         (settings.srgb != 0, SRGB),
-    ];
-    let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
+    ]);
     texture_reference::set_flags(handle, flags)?;
     for (dimension, mode) in (0..).zip(settings.address_modes) {
         texture_reference::set_address_mode(handle, dimension, mode)?;
@@ -114,20 +109,9 @@ pub(crate) fn unbind(host: Memory) -> Result<(), Code> {
     texture_reference::set_address(Out::null(), handle, 0, 0)
 }
 
-/// The program's variable is the symbol.
-pub(crate) fn of_symbol(symbol: Memory) -> Result<Memory, Code> {
-    registry::texture(symbol)?;
-    Ok(symbol)
-}
-
 pub(crate) fn bind_surface(host: Memory, array: ArrayHandle) -> Result<(), Code> {
     array.get()?;
     texture_reference::set_surface_array(registry::surface(host)?, array, 0)
-}
-
-pub(crate) fn surface_of_symbol(symbol: Memory) -> Result<Memory, Code> {
-    registry::surface(symbol)?;
-    Ok(symbol)
 }
 
 layouts! {

@@ -24,10 +24,6 @@ pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location
     managed::advise(address, bytes, advice, device)
 }
 
-pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
-    managed::advise(address, bytes, advice, place.device()?)
-}
-
 /// Before version 13: a device and a stream. Since then: a location, flags and a stream.
 pub(crate) fn prefetch(
     address: u64,

@@ -195,36 +195,28 @@ impl Command for Launch {
 
 pub(crate) fn kernel(
     function: FunctionHandle,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
     shared_bytes: c_uint,
     stream: StreamHandle,
     params: In<Memory>,
     extra: In<Memory>,
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
-    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
     submit(&used, function, config, Attributes::default(), Arguments::new(params, extra)?)
 }
 
 pub(crate) fn cooperative(
     function: FunctionHandle,
-    grid_x: c_uint,
-    grid_y: c_uint,
-    grid_z: c_uint,
-    block_x: c_uint,
-    block_y: c_uint,
-    block_z: c_uint,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
     shared_bytes: c_uint,
     stream: StreamHandle,
     params: In<Memory>,
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
-    let config = LaunchConfig::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared_bytes);
+    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
     let arguments = Arguments::new(params, Memory::NULL.as_in())?;
     submit(&used, function, config, Attributes::cooperative(), arguments)
 }

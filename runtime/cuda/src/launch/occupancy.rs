@@ -18,17 +18,15 @@ fn check_flags(flags: c_uint) -> Result<(), Code> {
 }
 
 pub(crate) fn active_blocks(
-    count: Out<c_int>,
     function: FunctionHandle,
     threads: c_int,
     dynamic: usize,
     flags: c_uint,
-) -> Result<(), Code> {
+) -> Result<c_int, Code> {
     check_flags(flags)?;
-    let count = count.needed()?;
     let context = context::current()?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
-    count.set(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
+    Ok(function.get()?.kernel.attributes().active_blocks(&context.device, threads, bytes(dynamic)) as c_int)
 }
 
 pub(crate) fn block_size(
@@ -71,15 +69,14 @@ const LARGEST_CLUSTER: c_int = 8;
 const CLUSTERS_SINCE: (c_int, c_int) = (9, 0);
 
 /// Number of clusters that can be active at once. Compute capabilities before 9.0 have none.
-pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<Config>) -> Result<(), Code> {
+pub(crate) fn clusters(function: FunctionHandle, config: In<Config>) -> Result<c_int, Code> {
     /// The attribute for the number of multiprocessors.
     const MULTIPROCESSORS: c_uint = 16;
-    let count = count.needed()?;
     let context = context::current()?;
     let (function, config) = (function.get()?, config.get()?);
     let cluster = config.attributes()?.cluster().unwrap_or([1; 3]);
     if device::capability() < CLUSTERS_SINCE {
-        return count.set(0);
+        return Ok(0);
     }
     let product = |sizes: [c_uint; 3]| sizes.into_iter().try_fold(1, u32::checked_mul).ok_or(INVALID_VALUE);
     let (threads, blocks) = (product(config.block)?, product(cluster)?);
@@ -89,7 +86,7 @@ pub(crate) fn clusters(count: Out<c_int>, function: FunctionHandle, config: In<C
     let each = function.kernel.attributes().active_blocks(&context.device, threads, config.shared_bytes);
     let all =
         device::attribute_value(&context.device, MULTIPROCESSORS).unwrap_or(1).cast_unsigned().saturating_mul(each);
-    count.set((all / blocks) as c_int)
+    Ok((all / blocks) as c_int)
 }
 
 /// Blocks of the largest cluster for a launch.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, OUT_OF_MEMORY, Out, Text, layouts, lock};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, OUT_OF_MEMORY, Out, Text, layouts, lock};
 use crate::context::{self, device};
 use crate::launch;
 use crate::memory;
@@ -20,9 +20,10 @@ use crate::stream::StreamHandle;
 const MOST: usize = 4096;
 
 /// Changes the launch parameters of a function.
-fn change(function: FunctionHandle, act: impl FnOnce(&mut OldLaunch) -> Result<(), Code>) -> Result<(), Code> {
+fn change(function: FunctionHandle, act: impl FnOnce(&mut OldLaunch)) -> Result<(), Code> {
     context::current()?;
-    act(&mut lock(&function.get()?.old_launch))
+    act(&mut lock(&function.get()?.old_launch));
+    Ok(())
 }
 
 fn size(number: c_int) -> Result<c_uint, Code> {
@@ -31,28 +32,19 @@ fn size(number: c_int) -> Result<c_uint, Code> {
 
 pub(crate) fn set_block(function: FunctionHandle, x: c_int, y: c_int, z: c_int) -> Result<(), Code> {
     let block = [size(x)?, size(y)?, size(z)?];
-    change(function, |launch| {
-        launch.block = Some(block);
-        Ok(())
-    })
+    change(function, |launch| launch.block = Some(block))
 }
 
 pub(crate) fn set_shared(function: FunctionHandle, bytes: c_uint) -> Result<(), Code> {
-    change(function, |launch| {
-        launch.shared_bytes = bytes;
-        Ok(())
-    })
+    change(function, |launch| launch.shared_bytes = bytes)
 }
 
 pub(crate) fn set_size(function: FunctionHandle, bytes: c_uint) -> Result<(), Code> {
     let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes <= MOST).ok_or(INVALID_VALUE)?;
-    change(function, |launch| {
-        launch.size = bytes;
-        Ok(())
-    })
+    change(function, |launch| launch.size = bytes)
 }
 
-fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Result<(), Code> {
+pub(crate) fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Result<(), Code> {
     let start = usize::try_from(offset).map_err(|_| INVALID_VALUE)?;
     let end = start.checked_add(bytes.len()).filter(|&end| end <= MOST).ok_or(INVALID_VALUE)?;
     change(function, |launch| {
@@ -60,16 +52,7 @@ fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Result<(), Co
             launch.arguments.resize(end, 0);
         }
         launch.arguments[start..end].copy_from_slice(bytes);
-        Ok(())
     })
-}
-
-pub(crate) fn set_number(function: FunctionHandle, offset: c_int, value: c_uint) -> Result<(), Code> {
-    write(function, offset, &value.to_ne_bytes())
-}
-
-pub(crate) fn set_float(function: FunctionHandle, offset: c_int, value: f32) -> Result<(), Code> {
-    write(function, offset, &value.to_ne_bytes())
 }
 
 pub(crate) fn set_bytes(function: FunctionHandle, offset: c_int, bytes: Memory, count: c_uint) -> Result<(), Code> {
@@ -91,14 +74,6 @@ pub(crate) fn set_texture(
     function.get()?;
     reference.get()?;
     if unit == DEFAULT { Ok(()) } else { Err(INVALID_VALUE) }
-}
-
-pub(crate) fn one(function: FunctionHandle) -> Result<(), Code> {
-    grid(function, 1, 1)
-}
-
-pub(crate) fn grid(function: FunctionHandle, width: c_int, height: c_int) -> Result<(), Code> {
-    grid_async(function, width, height, Handle::NULL)
 }
 
 pub(crate) fn grid_async(

@@ -153,7 +153,6 @@ pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -
 }
 
 pub(crate) fn level(of: MipmappedHandle, level: c_uint) -> Result<ArrayHandle, Code> {
-    context::current()?;
     let of = of.get()?;
     let mut levels = lock(&of.levels);
     if let Some((_, handle)) = levels.iter().find(|(number, _)| *number == level) {

@@ -101,7 +101,7 @@ impl Linear {
     fn submit(self, used: &Used) -> Result<(), Code> {
         let Self { to, from, bytes } = self;
         if used.is_capturing() {
-            return used.submit(Arc::new(Copy3D::row(Part3D::linear(to), Part3D::linear(from), bytes)));
+            return used.submit(Arc::new(row(Part3D::linear(to), Part3D::linear(from), bytes)));
         }
         copy(used, to, from, bytes)
     }
@@ -205,11 +205,6 @@ impl From<Copy2D> for Copy3D {
 }
 
 impl Copy3D {
-    /// A copy of `bytes` contiguous bytes.
-    fn row(to: Part3D, from: Part3D, bytes: usize) -> Self {
-        Self { from, to, width: bytes, height: 1, depth: 1 }
-    }
-
     fn run_and_wait(&self, used: &Used) -> Result<(), Code> {
         self.run(&used.context, &used.stream)?;
         used.context.after(used.stream.synchronize())
@@ -315,37 +310,25 @@ impl Part3D {
         }
         Ok(array.region([x / texel, y, z], [width / texel, height, depth])?.side())
     }
-
-    /// A range of bytes in a row of an array.
-    fn row(array: ArrayHandle, offset: usize) -> Self {
-        Self { x: offset, kind: ARRAY, array, ..Self::linear(Side::Known(0)) }
-    }
 }
 
-pub(crate) fn host_to_array(to: ArrayHandle, offset: usize, from: Memory, bytes: usize) -> Copy3D {
-    Copy3D::row(Part3D::row(to, offset), Part3D::linear(Side::Any(from)), bytes)
+/// A copy of contiguous bytes.
+pub(crate) fn row(to: Part3D, from: Part3D, bytes: usize) -> Copy3D {
+    Copy3D { from, to, width: bytes, height: 1, depth: 1 }
 }
 
-pub(crate) fn array_to_host(to: Memory, from: ArrayHandle, offset: usize, bytes: usize) -> Copy3D {
-    Copy3D::row(Part3D::linear(Side::Any(to)), Part3D::row(from, offset), bytes)
+pub(crate) fn on_device(address: u64) -> Part3D {
+    Part3D::linear(Side::Known(address))
 }
 
-pub(crate) fn device_to_array(to: ArrayHandle, offset: usize, from: u64, bytes: usize) -> Copy3D {
-    Copy3D::row(Part3D::row(to, offset), Part3D::linear(Side::Known(from)), bytes)
+/// Memory of the host, unless the address belongs to the device.
+pub(crate) fn anywhere(memory: Memory) -> Part3D {
+    Part3D::linear(Side::Any(memory))
 }
 
-pub(crate) fn array_to_device(to: u64, from: ArrayHandle, offset: usize, bytes: usize) -> Copy3D {
-    Copy3D::row(Part3D::linear(Side::Known(to)), Part3D::row(from, offset), bytes)
-}
-
-pub(crate) fn array_to_array(
-    to: ArrayHandle,
-    to_offset: usize,
-    from: ArrayHandle,
-    from_offset: usize,
-    bytes: usize,
-) -> Copy3D {
-    Copy3D::row(Part3D::row(to, to_offset), Part3D::row(from, from_offset), bytes)
+/// Bytes of a row of an array, from an offset on.
+pub(crate) fn in_array(array: ArrayHandle, offset: usize) -> Part3D {
+    Part3D { x: offset, kind: ARRAY, array, ..on_device(0) }
 }
 
 // Access between contexts. All are on the one device, which has no peers. Copies between contexts work as within one.
@@ -359,7 +342,6 @@ pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result<(), Code
 }
 
 pub(crate) fn disable_peer(peer: ContextHandle) -> Result<(), Code> {
-    context::current()?;
     peer.get()?;
     Err(PEER_ACCESS_NOT_ENABLED)
 }

@@ -5,8 +5,7 @@ use std::ffi::c_uint;
 use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
-use crate::abi::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, Out, layouts, lock};
-use crate::context;
+use crate::abi::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, layouts, lock};
 use crate::memory::{self, MemoryKind};
 use crate::stream::event::EventHandle;
 
@@ -51,7 +50,6 @@ impl Shared {
 static OPENED: LazyLock<Mutex<HashMap<u64, usize>>> = LazyLock::new(Mutex::default);
 
 pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
-    context::current()?;
     match memory::find(address) {
         Some((start, allocation)) if allocation.place == MemoryKind::Device => {
             Ok(Shared::new(MEMORY, start, allocation.id))
@@ -60,11 +58,9 @@ pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
     }
 }
 
-pub(crate) fn open_memory(address: Out<u64>, handle: Shared, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64, Code> {
     /// The only flag, which is required.
     const LAZY_PEER_ACCESS: c_uint = 1;
-    let address = address.needed()?;
-    context::current()?;
     if flags != LAZY_PEER_ACCESS {
         return Err(INVALID_VALUE);
     }
@@ -72,11 +68,10 @@ pub(crate) fn open_memory(address: Out<u64>, handle: Shared, flags: c_uint) -> R
     let (start, _) =
         memory::find(handle.object).filter(|(_, known)| known.id == handle.number).ok_or(INVALID_HANDLE)?;
     *lock(&OPENED).entry(start).or_default() += 1;
-    address.set(start)
+    Ok(start)
 }
 
 pub(crate) fn close_memory(address: u64) -> Result<(), Code> {
-    context::current()?;
     let mut opened = lock(&OPENED);
     let count = opened.get_mut(&address).ok_or(INVALID_VALUE)?;
     *count -= 1;
@@ -87,7 +82,6 @@ pub(crate) fn close_memory(address: u64) -> Result<(), Code> {
 }
 
 pub(crate) fn event_handle(event: EventHandle) -> Result<Shared, Code> {
-    context::current()?;
     if !event.get()?.is_interprocess {
         return Err(INVALID_VALUE);
     }
@@ -95,7 +89,6 @@ pub(crate) fn event_handle(event: EventHandle) -> Result<Shared, Code> {
 }
 
 pub(crate) fn open_event(handle: Shared) -> Result<EventHandle, Code> {
-    context::current()?;
     handle.check(EVENT)?;
     let known = EventHandle::from_value(handle.object as usize).get()?;
     EventHandle::new(known)

@@ -152,7 +152,6 @@ pub(crate) fn range_attributes(
     address: u64,
     bytes: usize,
 ) -> Result<(), Code> {
-    context::current()?;
     let places = data.values(count).zip(data_bytes.values(count)).zip(attributes.values(count));
     for ((data, data_bytes), attribute) in places {
         range_attribute(data?, data_bytes?, attribute?, address, bytes)?;

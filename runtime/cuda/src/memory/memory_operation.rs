@@ -25,11 +25,11 @@ pub(crate) struct Operation {
 }
 
 // Kinds of operations: waits and writes of 32 and 64 bits, and barriers.
-const WAIT_32: c_uint = 1;
-const WRITE_32: c_uint = 2;
+pub(crate) const WAIT_32: c_uint = 1;
+pub(crate) const WRITE_32: c_uint = 2;
 const FLUSH: c_uint = 3;
-const WAIT_64: c_uint = 4;
-const WRITE_64: c_uint = 5;
+pub(crate) const WAIT_64: c_uint = 4;
+pub(crate) const WRITE_64: c_uint = 5;
 const BARRIER: c_uint = 6;
 
 /// Flag of waits, beside the comparison: makes other devices' writes visible.
@@ -172,24 +172,9 @@ pub(crate) fn batch(stream: StreamHandle, count: c_uint, operations: In<Operatio
     stream::used(stream)?.submit(command(operations, count, flags)?)
 }
 
-fn one(stream: StreamHandle, operation: Operation) -> Result<(), Code> {
-    batch(stream, 1, In::from(&operation), 0)
-}
-
-pub(crate) fn wait_32(stream: StreamHandle, address: u64, value: u32, flags: c_uint) -> Result<(), Code> {
-    one(stream, Operation::new(WAIT_32, address, value.into(), flags))
-}
-
-pub(crate) fn wait_64(stream: StreamHandle, address: u64, value: u64, flags: c_uint) -> Result<(), Code> {
-    one(stream, Operation::new(WAIT_64, address, value, flags))
-}
-
-pub(crate) fn write_32(stream: StreamHandle, address: u64, value: u32, flags: c_uint) -> Result<(), Code> {
-    one(stream, Operation::new(WRITE_32, address, value.into(), flags))
-}
-
-pub(crate) fn write_64(stream: StreamHandle, address: u64, value: u64, flags: c_uint) -> Result<(), Code> {
-    one(stream, Operation::new(WRITE_64, address, value, flags))
+/// A wait or a write of one value.
+pub(crate) fn one(stream: StreamHandle, kind: c_uint, address: u64, value: u64, flags: c_uint) -> Result<(), Code> {
+    batch(stream, 1, In::from(&Operation::new(kind, address, value, flags)), 0)
 }
 
 layouts! {

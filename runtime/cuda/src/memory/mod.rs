@@ -452,7 +452,6 @@ pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64,
 }
 
 pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint, Code> {
-    context::current()?;
     match find(pointer.address()).map(|(_, allocation)| allocation.place) {
         Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => Ok(given),
         _ => Err(INVALID_VALUE),

@@ -74,12 +74,11 @@ pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), 
 
 /// `properties` is the beginning of `CUmemPoolProps`: allocation type, handle types, and the kind and number of the
 /// location.
-pub(crate) fn create(pool: Out<PoolHandle>, properties: In<[c_int; 4]>) -> Result<(), Code> {
-    let pool = pool.needed()?;
+pub(crate) fn create(properties: In<[c_int; 4]>) -> Result<PoolHandle, Code> {
     let device = state::device()?;
     match properties.get()? {
         // Pinned device memory, for this process alone.
-        [1, 0, 1, 0] => pool.set(make(device.pool())?),
+        [1, 0, 1, 0] => make(device.pool()),
         [1, _, 1, 0] => Err(NOT_SUPPORTED.because("a pool shared between processes")),
         _ => Err(INVALID_VALUE),
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
 use crate::abi::{Code, Handle, INVALID_VALUE, Object, Out, objects};
-use crate::context::{self, Context, device, state};
+use crate::context::{Context, device, state};
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 
 /// A kernel that the program has a handle of.
@@ -113,12 +113,10 @@ impl Function {
 }
 
 pub(crate) fn attribute(attribute: c_uint, function: FunctionHandle) -> Result<c_int, Code> {
-    context::current()?;
     function.get()?.attribute(attribute).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: c_int) -> Result<(), Code> {
-    context::current()?;
     function.get()?.set_attribute(attribute, value)
 }
 
@@ -138,7 +136,6 @@ pub(crate) fn set_kernel_attribute(
 }
 
 pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
-    context::current()?;
     function.get()?;
     // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
@@ -151,19 +148,16 @@ pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, de
 }
 
 pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
-    context::current()?;
     function.get()?;
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
-    context::current()?;
     kernel.get()?;
     Ok(kernel)
 }
 
 pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {
-    context::current()?;
     let loaded = function.get()?.loaded.clone();
     Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)
 }
@@ -190,13 +184,17 @@ pub(crate) fn parameter(
 
 /// Whether a kernel has been translated: `CU_FUNCTION_LOADING_STATE_LOADED`, or `UNLOADED`.
 pub(crate) fn is_loaded(function: FunctionHandle) -> Result<c_uint, Code> {
-    context::current()?;
     Ok(function.get()?.kernel.is_translated().into())
 }
 
 pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {
-    context::current()?;
     function.get()?.translated().map(|_| ())
+}
+
+/// Writes the first functions of a module.
+pub(crate) fn list(list: Out<FunctionHandle>, count: c_uint, loaded: &Arc<Loaded>) -> Result<(), Code> {
+    let names = loaded.module.kernel_names().iter().enumerate().take(count as usize);
+    names.into_iter().try_for_each(|(index, name)| list.at(index).set(of_module(loaded, name)?))
 }
 
 /// Destroys the functions of a module.

@@ -66,15 +66,10 @@ pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint, Code> {
 pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: LibraryHandle) -> Result<(), Code> {
     let list = list.needed()?;
     state::device()?;
-    let loaded = library.get()?.loaded.clone();
-    for (index, name) in loaded.module.kernel_names().iter().enumerate().take(count as usize) {
-        list.at(index).set(function::of_module(&loaded, name)?)?;
-    }
-    Ok(())
+    function::list(list, count, &library.get()?.loaded)
 }
 
 pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle, Code> {
-    crate::context::current()?;
     Ok(library.get()?.module)
 }
 
@@ -90,10 +85,7 @@ pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize)
     if library.get()?.loaded.has_managed { global(library, name) } else { Err(NOT_FOUND) }
 }
 
-pub(crate) fn of_kernel(library: Out<LibraryHandle>, kernel: FunctionHandle) -> Result<(), Code> {
-    let library = library.needed()?;
-    state::device()?;
+pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<LibraryHandle, Code> {
     let loaded = kernel.get()?.loaded.clone();
-    let found = LIBRARIES.find(|library| Arc::ptr_eq(&library.loaded, &loaded));
-    library.set(found.ok_or(INVALID_VALUE)?)
+    LIBRARIES.find(|library| Arc::ptr_eq(&library.loaded, &loaded)).ok_or(INVALID_VALUE)
 }

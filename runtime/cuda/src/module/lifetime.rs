@@ -66,7 +66,6 @@ pub(crate) fn destroy(context: ContextHandle) -> Result<(), Code> {
 }
 
 pub(crate) fn attach() -> Result<ContextHandle, Code> {
-    context::current()?;
     context::get_current()
 }
 

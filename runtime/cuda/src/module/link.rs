@@ -36,18 +36,11 @@ const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;
 
-pub(crate) fn create(
-    count: c_uint,
-    options: In<c_uint>,
-    values: Out<usize>,
-    link: Out<LinkHandle>,
-) -> Result<(), Code> {
-    let link = link.needed()?;
-    context::current()?;
+pub(crate) fn create(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<LinkHandle, Code> {
     let options = jit::Options::read(count, options, values)?;
     options.begin()?;
     let state = Mutex::new(State { linker: Linker::new(image::choice()), inputs: 0, image: None });
-    link.set(Handle::new(Arc::new(Link { options, state }))?)
+    Handle::new(Arc::new(Link { options, state }))
 }
 
 pub(crate) fn add_data(
@@ -60,7 +53,6 @@ pub(crate) fn add_data(
     options: In<c_uint>,
     values: Out<usize>,
 ) -> Result<(), Code> {
-    context::current()?;
     let link = link.get()?;
     jit::Options::read(count, options, values)?;
     if data.is_null() || size == 0 {
@@ -79,7 +71,6 @@ pub(crate) fn add_file(
     options: In<c_uint>,
     values: Out<usize>,
 ) -> Result<(), Code> {
-    context::current()?;
     let link = link.get()?;
     jit::Options::read(count, options, values)?;
     let path = path.get()?;

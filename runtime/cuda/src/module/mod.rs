@@ -27,7 +27,6 @@ pub(crate) fn load(path: Text) -> Result<ModuleHandle, Code> {
 }
 
 pub(crate) fn load_data(image: Memory) -> Result<ModuleHandle, Code> {
-    context::current()?;
     load_source(&image::read(image)?, &jit::Options::default())
 }
 
@@ -37,7 +36,6 @@ pub(crate) fn load_data_with(
     options: In<c_uint>,
     values: Out<usize>,
 ) -> Result<ModuleHandle, Code> {
-    context::current()?;
     load_source(&image::read(image)?, &jit::Options::read(count, options, values)?)
 }
 
@@ -55,23 +53,17 @@ pub(crate) fn unload(module: ModuleHandle) -> Result<(), Code> {
 }
 
 pub(crate) fn function(module: ModuleHandle, name: Text) -> Result<FunctionHandle, Code> {
-    context::current()?;
     function::of_module(&module.get()?, &name.get()?)
 }
 
 pub(crate) fn function_count(module: ModuleHandle) -> Result<c_uint, Code> {
-    context::current()?;
     Ok(module.get()?.module.kernel_names().len() as c_uint)
 }
 
 pub(crate) fn functions(list: Out<FunctionHandle>, count: c_uint, module: ModuleHandle) -> Result<(), Code> {
     let list = list.needed()?;
     context::current()?;
-    let module = module.get()?;
-    for (index, name) in module.module.kernel_names().iter().enumerate().take(count as usize) {
-        list.at(index).set(function::of_module(&module, name)?)?;
-    }
-    Ok(())
+    function::list(list, count, &module.get()?)
 }
 
 /// The address and size of a variable.

@@ -142,12 +142,10 @@ pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReference
 }
 
 pub(crate) fn of_module(module: ModuleHandle, name: Text) -> Result<TextureReferenceHandle, Code> {
-    context::current()?;
     texture_of(&*module.get()?, &name.get()?)
 }
 
 pub(crate) fn surface_of_module(module: ModuleHandle, name: Text) -> Result<SurfaceReferenceHandle, Code> {
-    context::current()?;
     surface_of(&*module.get()?, &name.get()?)
 }
 
@@ -413,7 +411,6 @@ pub(crate) fn set_surface_array(
 }
 
 pub(crate) fn surface_array(reference: SurfaceReferenceHandle) -> Result<ArrayHandle, Code> {
-    context::current()?;
     let reference = reference.get()?;
     let bound = lock(&reference.array).as_ref().map(|(handle, _)| *handle);
     bound.ok_or(INVALID_VALUE)

@@ -56,12 +56,17 @@ pub(crate) struct TextureDescription {
 }
 
 /// Flags of textures: read as integer, normalized coordinates, sRGB, no trilinear optimization, seamless cube maps.
-const READ_AS_INTEGER: c_uint = 1;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const SRGB: c_uint = 0x10;
-const NO_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
-const SEAMLESS_CUBE: c_uint = 0x40;
+pub(crate) const READ_AS_INTEGER: c_uint = 1;
+pub(crate) const NORMALIZED_COORDINATES: c_uint = 2;
+pub(crate) const SRGB: c_uint = 0x10;
+pub(crate) const NO_TRILINEAR_OPTIMIZATION: c_uint = 0x20;
+pub(crate) const SEAMLESS_CUBE: c_uint = 0x40;
 const FLAGS: c_uint = READ_AS_INTEGER | NORMALIZED_COORDINATES | SRGB | NO_TRILINEAR_OPTIMIZATION | SEAMLESS_CUBE;
+
+/// The sum of the flags whose conditions hold.
+pub(crate) fn flags<const N: usize>(list: [(bool, c_uint); N]) -> c_uint {
+    list.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum()
+}
 
 /// `CUDA_RESOURCE_VIEW_DESC`.
 #[repr(C)]
@@ -147,17 +152,16 @@ impl TextureDescription {
 
     /// The description of a runtime descriptor.
     pub fn of(descriptor: &TextureDescriptor) -> Self {
-        let flags = [
-            (descriptor.read_mode == ReadMode::ElementType, READ_AS_INTEGER),
-            (descriptor.normalized_coordinates, NORMALIZED_COORDINATES),
-            (descriptor.srgb, SRGB),
-            (descriptor.no_trilinear_optimization, NO_TRILINEAR_OPTIMIZATION),
-            (descriptor.seamless_cube, SEAMLESS_CUBE),
-        ];
         Self {
             address_modes: descriptor.address_mode.map(AddressMode::code),
             filter: descriptor.filter.code(),
-            flags: flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag),
+            flags: flags([
+                (descriptor.read_mode == ReadMode::ElementType, READ_AS_INTEGER),
+                (descriptor.normalized_coordinates, NORMALIZED_COORDINATES),
+                (descriptor.srgb, SRGB),
+                (descriptor.no_trilinear_optimization, NO_TRILINEAR_OPTIMIZATION),
+                (descriptor.seamless_cube, SEAMLESS_CUBE),
+            ]),
             max_anisotropy: descriptor.max_anisotropy,
             mip_filter: descriptor.mip_filter.code(),
             mip_bias: descriptor.mip_bias,
