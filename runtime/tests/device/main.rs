@@ -36,11 +36,8 @@ use ptx2spv_runtime::{
     Arg, Config, Device, DeviceSelector, Error, Instance, InstanceOptions, Kernel, LaunchConfig, Module,
     VALIDATION_VARIABLE, ValidationLog,
 };
-use ptx2spv_translator::interface::{
-    BlockSize, Bundle, Entry, ImageRun, Param, ParamLocation, Relocation, Shared, Variable, Variables,
-};
-use ptx2spv_translator::target::Version;
-use ptx2spv_translator::{Feature, Interface, Math, Translation};
+use ptx2spv_translator::interface::Bundle;
+use ptx2spv_translator::{Interface, Translation};
 
 /// A device with validation. Dropping it closes the device, and checks that the layers had no messages.
 struct Context {
@@ -218,82 +215,5 @@ fn basics() -> &'static [u32] {
 
 /// The description of `shaders/basics.spvasm`, in the translator's format.
 fn basics_interface() -> Interface {
-    let param = |name: &str, ty: &str, offset, size| Param {
-        name: name.into(),
-        ty: ty.into(),
-        offset,
-        size,
-        align: size,
-        array: false,
-        pointer: size == 8,
-    };
-    let entry = |name: &str, params: Vec<Param>, params_location, push_constant_size| Entry {
-        name: name.into(),
-        params_size: params.iter().map(|param| param.offset + param.size).max().unwrap_or(0),
-        params,
-        params_location,
-        push_constant_size,
-        shared: Shared::default(),
-        block: BlockSize::default(),
-        architecture: None,
-        packing: None,
-        cluster: None,
-        scratch: None,
-        allocations: None,
-        number: 0,
-        reports: Vec::new(),
-        prints: false,
-        launches: false,
-        waits: false,
-        cooperative: None,
-        waits_for_launches: None,
-        suspends_in_loops: None,
-        texture_bits: false,
-        features: [Feature::BufferDeviceAddress].into(),
-    };
-    let pointer = |name: &str, offset| param(name, "u64", offset, 8);
-    let one = |name: &str| entry(name, vec![pointer("out", 0)], ParamLocation::PushConstant, 48);
-    let mut sizes = one("sizes");
-    sizes.shared = Shared { static_bytes: 20, own_bytes: 0, dynamic: true };
-    Interface {
-        format: Interface::FORMAT,
-        target: "test".into(),
-        math: Math::EXACT,
-        spirv: Version(1, 3),
-        entries: vec![
-            entry(
-                "vector_add",
-                vec![pointer("a", 0), pointer("b", 8), pointer("c", 16), param("n", "u32", 24, 4)],
-                ParamLocation::PushConstant,
-                68,
-            ),
-            one("count_blocks"),
-            entry("step", vec![pointer("p", 0), param("by", "u32", 8, 4)], ParamLocation::Buffer, 40),
-            one("follow"),
-            sizes,
-        ],
-        variables: Variables {
-            size: 200_016,
-            align: 16,
-            list: vec![
-                Variable { name: "pointer".into(), space: "const".into(), ty: "u64".into(), offset: 0, size: 8 },
-                Variable { name: "array".into(), space: "global".into(), ty: "u8".into(), offset: 8, size: 200_000 },
-                Variable { name: "value".into(), space: "global".into(), ty: "u32".into(), offset: 200_008, size: 4 },
-                Variable { name: "high".into(), space: "global".into(), ty: "u8".into(), offset: 200_012, size: 1 },
-            ],
-            image: vec![ImageRun { offset: 200_008, bytes: vec![0x44, 0x33, 0x22, 0x11] }],
-            relocations: vec![
-                Relocation { offset: 0, size: 8, target: 200_008, shift: 0 },
-                Relocation { offset: 200_012, size: 1, target: 200_008, shift: 8 },
-            ],
-            near: false,
-        },
-        status: None,
-        output: None,
-        heap: None,
-        counters: None,
-        launches: None,
-        features: [Feature::BufferDeviceAddress].into(),
-        relies_on: None,
-    }
+    serde_json::from_str(include_str!("../shaders/basics.json")).unwrap()
 }

@@ -23,7 +23,7 @@ pub mod undefined;
 use self::env::with_env;
 use self::format::Arithmetic;
 use self::integer::{mask, signed};
-use crate::code::{Binary, Conversion, FloatControls, Ternary, Unary, Wide};
+use crate::code::{AtomicOp, Binary, Conversion, FloatControls, Ternary, Unary, Wide};
 use crate::config::Choice;
 
 impl Unary {
@@ -136,6 +136,19 @@ impl Ternary {
             T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
             T::SClamp => integer::min(bits, integer::max(bits, a, b), c),
             T::BitFieldUExtract => integer::extract_unsigned(bits, a, b, c),
+        }
+    }
+}
+
+impl AtomicOp {
+    /// What is in memory of width `bits` afterwards, given the old value, the operand and what it is compared with.
+    pub fn apply<C: Choice>(self, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
+        let [old, value, comparator] = operands;
+        match self {
+            Self::Load => old,
+            Self::CompareExchange if old != comparator => old,
+            Self::Store | Self::Exchange | Self::CompareExchange => value,
+            Self::Update(op) => op.apply(bits, [old, value], floats, choice),
         }
     }
 }

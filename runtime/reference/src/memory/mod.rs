@@ -1,7 +1,6 @@
 //! Memory: device memory in allocations ([`device`]), and the knowledge of checked and adversarial runs about memory
 //! other than its bytes ([`strict`]).
 
-pub(crate) mod atomic;
 pub(crate) mod device;
 pub mod strict;
 mod words;

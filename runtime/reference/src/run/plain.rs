@@ -11,7 +11,7 @@ use crate::code::{Atomic, AtomicOp, Barrier, Class, FloatControls, Semantics};
 use crate::config::Plain;
 use crate::finding::Finding;
 use crate::memory::device::Memory;
-use crate::memory::{Fault, Words, atomic};
+use crate::memory::{Fault, Words};
 
 /// Runs a dispatch on the requested number of threads.
 pub(crate) fn run(launch: &Launch<'_>, memory: &Memory) -> Result<(), Box<Finding>> {
@@ -147,7 +147,7 @@ impl World for PlainWorld<'_> {
     ) -> Result<Value, Box<Fault>> {
         let bytes = atomic.bits / 8;
         let floats = self.floats;
-        let change = |old| atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator.bits, floats, &mut Plain);
+        let change = |old| atomic.op.apply(atomic.bits, [old, value.bits, comparator.bits], floats, &mut Plain);
         let result = ordered(atomic.semantics, || match (atomic.class, atomic.op) {
             // A 64-bit value can only be read atomically under the lock for updates.
             (Class::Device, AtomicOp::Load) if bytes <= 4 => self.memory.load(address, bytes).map(|old| (old, old)),

@@ -17,7 +17,7 @@ use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
-use crate::memory::{Fault, Words, atomic};
+use crate::memory::{Fault, Words};
 
 /// The knowledge about device memory that persists between dispatches.
 #[derive(Debug)]
@@ -269,7 +269,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         let choice = &mut self.choice;
         let mut changed = false;
         let update = |old, old_undefined| {
-            let new = atomic::apply(atomic.op, atomic.bits, old, value.bits, comparator.bits, floats, choice);
+            let new = atomic.op.apply(atomic.bits, [old, value.bits, comparator.bits], floats, choice);
             changed = new != old;
             let writes = match atomic.op {
                 AtomicOp::Load => false,
