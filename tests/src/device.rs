@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use ptx2spv::cases::DeviceBackend;
 use ptx2spv_runtime::{DeviceSelector, Error, InstanceOptions, Restrictions, VALIDATION_VARIABLE};
+use ptx2spv_translator::Target;
+use ptx2spv_translator::target::Version;
 
 /// Held for reading while devices are used, and for writing while one is opened or closed: the validation layers of
 /// Debian 12 look up each call's device in a table without a lock
@@ -64,4 +66,14 @@ impl Drop for Pool {
 
 fn validation() -> bool {
     std::env::var_os(VALIDATION_VARIABLE).is_none_or(|value| value != "0")
+}
+
+/// The environment of `spirv-val` for a target's modules, by its name on the command line.
+pub fn environment(target: &Target) -> &'static str {
+    match (target.vulkan, target.spirv) {
+        (Version(1, 0..=1), Version(1, 4..)) => "vulkan1.1spv1.4",
+        (Version(1, 0..=1), _) => "vulkan1.1",
+        (Version(1, 2), _) => "vulkan1.2",
+        _ => "vulkan1.3",
+    }
 }

@@ -5,10 +5,14 @@ pub mod binary;
 pub mod device;
 pub mod files;
 pub mod fuzz;
-pub mod hash;
 pub mod hostile;
 pub mod loops;
 pub mod program;
 pub mod random;
-pub mod spirv;
 pub mod suite;
+
+/// FNV-1a, which is the same in every build and on every machine.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+}

@@ -14,7 +14,7 @@ use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::{DeviceBackend, Verdict, find};
 use ptx2spv_runtime::ReferenceOptions;
 use ptx2spv_tests::files;
-use ptx2spv_tests::hash::hash;
+use ptx2spv_tests::hash;
 use ptx2spv_tests::suite::{self, Launch};
 use ptx2spv_translator::{Feature, Target};
 

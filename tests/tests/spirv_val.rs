@@ -14,7 +14,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::Trial;
 use ptx2spv::cases::find;
-use ptx2spv_tests::{files, spirv, suite};
+use ptx2spv_tests::device::environment;
+use ptx2spv_tests::{files, suite};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Diagnostics, ErrorKind, Feature, Options, Program, Source, Target, Translation};
 
@@ -197,7 +198,7 @@ fn only_lacks(errors: &Diagnostics) -> bool {
 }
 
 fn validate(spirv: &[u32], target: &Target, seen: &mut HashSet<(&'static str, Vec<u32>)>) -> Result<()> {
-    let environment = spirv::environment(target);
+    let environment = environment(target);
     if !seen.insert((environment, spirv.to_vec())) {
         return Ok(());
     }

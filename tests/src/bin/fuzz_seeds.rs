@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use object::write::Object;
@@ -18,18 +17,9 @@ const LONGEST_CASE: usize = 6_000;
 
 const TARGETS: [&str; 5] = ["parse", "translate", "load", "binary", "launch"];
 
-fn main() -> ExitCode {
-    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(arguments: &[String]) -> Result<()> {
-    let [folder] = arguments else { bail!("expected a folder") };
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [folder] = &arguments[..] else { bail!("expected a folder") };
     let folder = Path::new(folder);
     for target in TARGETS {
         fs::create_dir_all(folder.join(target))?;

@@ -2,23 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use ptx2spv_tests::program::Recorded;
 
-fn main() -> ExitCode {
-    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(arguments: &[String]) -> Result<()> {
-    let [directory] = arguments else { bail!("expected a directory") };
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [directory] = &arguments[..] else { bail!("expected a directory") };
     for (name, text) in Recorded::all().flat_map(Recorded::case_files) {
         let path = Path::new(directory).join(name);
         fs::write(&path, text).with_context(|| path.display().to_string())?;

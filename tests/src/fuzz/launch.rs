@@ -11,7 +11,7 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 use serde_json::Value;
 
 use super::draw;
-use super::input::{parts, seed};
+use super::{parts, seed};
 use crate::random::Random;
 
 /// Limits on a case's bytes of variables and numbers of elements.

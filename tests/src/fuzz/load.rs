@@ -6,7 +6,7 @@ use ptx2spv_translator::Interface;
 use ptx2spv_translator::interface::{Bundle, Variant};
 
 use super::draw;
-use super::input::parts;
+use super::parts;
 use crate::random::Random;
 
 /// Maximum bytes of variables. A device has more memory, but takes long to fill it.

@@ -5,10 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ptx2spv_translator::{Program, Source, Translation};
 
 use super::draw;
-use super::input::seed;
+use super::seed;
+use crate::device::environment;
 use crate::hostile::{self, Answer};
 use crate::random::Random;
-use crate::spirv;
 
 /// Parses and decodes any text.
 pub fn parse(data: &[u8]) {
@@ -33,7 +33,7 @@ pub fn translate(data: &[u8], validate_one_of: u64) {
     let mut hasher = DefaultHasher::new();
     spirv.hash(&mut hasher);
     if hasher.finish().is_multiple_of(validate_one_of)
-        && let Err(message) = ptx2spv_spirv_tools::validate(spirv::environment(&target), &spirv)
+        && let Err(message) = ptx2spv_spirv_tools::validate(environment(&target), &spirv)
     {
         panic!("for {target:?} with {options:?}: {message}");
     }

@@ -7,20 +7,16 @@ mod collective;
 mod draw;
 mod generate;
 mod interpret;
-mod launch;
 mod ptx;
 mod recorded;
-mod start;
 mod tree;
 
 pub use draw::{Drawn, draw};
 pub use generate::{Size, generate};
 pub use interpret::{Invalid, Outcome, interpret};
-pub use launch::prepare;
 pub use ptx::ptx;
-pub use recorded::Recorded;
-pub use start::UNTOUCHED;
+pub use recorded::{Recorded, prepare};
 pub use tree::{
     Block, Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
-    Op, Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value,
+    Op, Program, REGISTERS, Shuffle, Stmt, UNIFORMS, UNTOUCHED, Value,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::start::{SEEDS, UNTOUCHED};
+use super::tree::{SEEDS, UNTOUCHED};
 use super::{Collective, Comparison, Condition, Decision, GATHERED, Gather, LEVELS, LOCALS, LOOPS, Maze, OUTPUTS, Op};
 use super::{Program, REGISTERS, Shuffle, Stmt, UNIFORMS, Value};
 

@@ -15,6 +15,12 @@ pub const LOCALS: usize = 8;
 /// Words for atomics in shared and in global memory, each for one operation of [`Gather`].
 pub const GATHERED: usize = 6;
 
+/// A thread's registers begin as its number in the grid plus one, times these factors.
+pub(super) const SEEDS: [u32; REGISTERS] = [1, 0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2f, 0x1656_67b1];
+
+/// The initial value of the buffers' words.
+pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
+
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct Program {

@@ -1,10 +1,10 @@
 //! Contents of buffers, variables and images: converts the numbers of a case to bytes.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::Scalar;
 use super::contents_spec::{Contents, GlobalSpec, Tables};
-use super::{CaseError, Scalar};
 
 /// Maximum bytes of a buffer in a case. A larger number is probably a mistake.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 34;
@@ -16,6 +16,24 @@ pub struct Array {
     pub ty: Scalar,
     /// Elements, little endian.
     pub bytes: Vec<u8>,
+}
+
+/// An error in a case file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}{message}", file.display(), if place.is_empty() { String::new() } else { format!("{place}: ") })]
+pub struct CaseError {
+    /// The case file.
+    pub file: PathBuf,
+    /// JSON path of the wrong part, such as `$[2].args[0]`; empty for the whole file.
+    pub place: String,
+    /// The error.
+    pub message: String,
+}
+
+impl CaseError {
+    pub(super) fn new(file: &Path, place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), place: place.into(), message: message.into() }
+    }
 }
 
 /// The position of a part of a case, for messages and for relative paths.

@@ -14,7 +14,6 @@ mod cuda_images;
 pub mod device;
 pub mod device_images;
 mod elements_text;
-mod error;
 pub mod image_spec;
 mod image_text;
 pub mod images;
@@ -31,9 +30,9 @@ pub mod worker;
 
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
+pub use contents::CaseError;
 pub use cuda::CudaBackend;
 pub use device::{DeviceBackend, Steps};
-pub use error::CaseError;
 pub use prepare::Prepared;
 pub use ptx::Ptx;
 pub use scalar::Scalar;

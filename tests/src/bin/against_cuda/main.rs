@@ -3,7 +3,6 @@
 //! unless CUDA itself gives other results without its assembler's optimizations.
 
 mod forms;
-mod reduce;
 mod saved;
 mod straight;
 
@@ -146,7 +145,7 @@ impl Comparison {
             let mut shown = kernel;
             if reduced.iter().filter(|earlier| **earlier == odd).count() < command_line.reduce {
                 reduced.push(odd);
-                shown = reduce::reduce(shown, |kernel| {
+                shown = straight::reduce(shown, |kernel| {
                     let case = straight_case(seed, mix, kernel);
                     self.differs(mix, &case) && self.odd(mix, &case) == odd
                 });

@@ -1,6 +1,6 @@
 //! Memory with race detection.
 
-use super::invalid::Invalid;
+use super::Invalid;
 use crate::program::collective::gather;
 use crate::program::{GATHERED, Gather};
 

@@ -1,15 +1,11 @@
 //! Executes programs by CUDA's rules: a barrier waits for all threads that have not ended, wherever they wait, and a
 //! warp operation waits for the lanes of its mask.
 
-mod invalid;
 mod memory;
 mod thread;
 
 use crate::program::collective::Member;
-use crate::program::start::UNTOUCHED;
-use crate::program::{Collective, Decision, GATHERED, Launch};
-use crate::program::{Program, Stmt};
-pub use invalid::Invalid;
+use crate::program::{Collective, Decision, GATHERED, Launch, Program, Stmt, UNTOUCHED};
 use memory::{Memory, Word};
 use thread::{Thread, Wait};
 
@@ -20,6 +16,17 @@ pub struct Outcome {
     pub output: Vec<u32>,
     /// The words that atomics worked on, and after them the sum of the results of all threads that reached the end.
     pub gathered: Vec<u32>,
+}
+
+/// The reason why a program has no defined result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// Two threads used a word of shared memory between the same barriers, and one of them wrote it.
+    Race,
+    /// Threads wait for each other forever.
+    Deadlock,
+    /// The program takes too long.
+    Long,
 }
 
 /// The outcome of a launch.

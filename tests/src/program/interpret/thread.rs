@@ -1,9 +1,9 @@
 //! Threads of a program. Each runs until it must wait.
 
-use super::invalid::Invalid;
+use super::Invalid;
 use super::memory::Memory;
 use crate::program::collective::{Member, collective, lanes};
-use crate::program::start::{SEEDS, UNTOUCHED};
+use crate::program::tree::{SEEDS, UNTOUCHED};
 use crate::program::{
     Collective, Comparison, Condition, Decision, GATHERED, LEVELS, LOCALS, LOOPS, Launch, Maze, OUTPUTS,
 };
