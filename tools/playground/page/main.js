@@ -35,10 +35,12 @@ const stages = new Stages(find("stages"), (name) => {
 
 const support = new Support(find("support"));
 
+let noted = 0;
 function note(text) {
   find("note").textContent = text;
   find("note").className = "shown";
-  setTimeout(() => (find("note").className = ""), 2500);
+  clearTimeout(noted);
+  noted = setTimeout(() => (find("note").className = ""), 2500);
 }
 
 // The address follows, a little later.
@@ -48,7 +50,14 @@ function remember() {
   remembering = setTimeout(write, 300);
 }
 
-async function write() {
+// One after another: the last one has the latest state.
+let written = Promise.resolve();
+function write() {
+  written = written.catch(() => {}).then(writeNow);
+  return written;
+}
+
+async function writeNow() {
   const isExample = state.example !== null && editor.text === texts.get(state.example);
   const kept = { ...state, example: isExample ? state.example : null, ptx: isExample ? null : editor.text, launch: launch.state };
   history.replaceState(null, "", `#${await encode(kept)}`);
@@ -64,10 +73,13 @@ function replace(text) {
 
 // The texts of the examples that were shown.
 const texts = new Map();
-// An example that was chosen is there.
+// The text that was asked for is there.
 let loaded = Promise.resolve();
-async function load(name) {
+// Of texts that take a while, the one that was asked for last is shown.
+let lastAsked = 0;
+async function load(name, number = ++lastAsked) {
   if (!texts.has(name)) texts.set(name, await example(name));
+  if (number !== lastAsked) return;
   const { title, ...start } = EXAMPLES[name];
   Object.assign(state, { example: name, kernel: null });
   replace(texts.get(name));
@@ -88,8 +100,10 @@ function translateAnew() {
 }
 
 async function inspect(typed) {
-  const answer = await checker.latest({ ask: "check", ptx: editor.text });
-  if (!answer) return;
+  const ptx = editor.text;
+  const answer = await checker.latest({ ask: "check", ptx });
+  // A text that has changed is being checked again: kernels and places are others there.
+  if (!answer || ptx !== editor.text) return;
   mark(answer.error ? [] : answer.diagnostics);
   if (typed) performance.measure("diagnostics", { start: typed });
   if (answer.kernels) {
@@ -223,7 +237,7 @@ find("example").append(...Object.entries(EXAMPLES).map(([name, { title }]) => ne
 find("example").onchange = async ({ target }) => {
   // At once: the example may be run before its text is there.
   device.stop("stopped");
-  loaded = load(target.value);
+  loaded = load(target.value).catch(() => note("The example can't be loaded."));
   checked = loaded.then(() => inspect());
   await checked;
   remember();
@@ -268,11 +282,13 @@ addEventListener("keydown", (event) => {
     run();
   }
 });
-addEventListener("hashchange", open);
+addEventListener("hashchange", () => (loaded = open()));
 
 // Shows what the address says, or the first example.
 async function open() {
+  const number = ++lastAsked;
   const { launch: started, ptx, ...kept } = await decode(location.hash.slice(1));
+  if (number !== lastAsked) return;
   Object.assign(state, kept);
   if (!presets.some(({ name }) => name === state.preset)) state.preset = "nvidia";
   const { kernel } = state;
@@ -287,7 +303,8 @@ async function open() {
     find("example").selectedIndex = -1;
     replace(ptx);
   } else {
-    await load(name);
+    await load(name, number);
+    if (number !== lastAsked) return;
   }
   if (isLaunch(started)) launch.set(started);
   state.kernel = kernel;
@@ -295,6 +312,7 @@ async function open() {
   await check();
 }
 
-await open();
+loaded = open();
+await loaded;
 document.documentElement.dataset.ready = "";
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("offline.js");
