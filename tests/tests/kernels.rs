@@ -15,7 +15,7 @@ use anyhow::{Context, Error, Result};
 use libtest_mimic::{Failed, Trial};
 use ptx2spv::cases::Verdict;
 use ptx2spv_tests::device::Pool;
-use ptx2spv_tests::hash::hash;
+use ptx2spv_tests::hash;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
@@ -118,7 +118,7 @@ fn slow_one_of(launch: &Launch) -> u64 {
 
 /// Whether a launch is one of the sample. It goes by its name, so that a new case changes nothing about the others.
 fn is_drawn(sample: &str, launch: &Launch, one_of: u64) -> bool {
-    hash(sample.bytes().chain(launch.name().bytes())) % one_of == 0
+    hash(sample.bytes().chain(launch.name().bytes())).is_multiple_of(one_of)
 }
 
 /// Whether a launch is of a file of slow cases, or of a program whose lanes execute warp operations in different places.
