@@ -63,9 +63,8 @@ fn kernels() -> String {
     text + "\n" + OTHERS
 }
 
-fn load(context: &Context) -> Module {
-    let options = LoadOptions::default().check_accesses(true);
-    context.device.load_with(&Source::new("access.ptx", kernels()), options).unwrap()
+fn load(context: &Context, name: &str, text: &str) -> Module {
+    context.device.load_with(&Source::new(name, text), LoadOptions::default().check_accesses(true)).unwrap()
 }
 
 /// Launches a kernel, and returns the kind of the finding and its message.
@@ -92,7 +91,7 @@ fn fault(
 #[test]
 fn accesses_outside_are_reported_and_left_out() {
     for context in Context::checking() {
-        let (device, module) = (&context.device, load(&context));
+        let (device, module) = (&context.device, load(&context, "access.ptx", &kernels()));
         let (memory, out) = (device.upload(&[11_u32, 12, 13, 14, 15]).unwrap(), device.upload(&[77_u64]).unwrap());
         let end = memory.address() + 20;
         let one = LaunchConfig::linear(1, 1);
@@ -153,9 +152,7 @@ fn accesses_outside_are_reported_and_left_out() {
 #[test]
 fn each_of_neighbouring_accesses_is_checked() {
     for context in Context::checking() {
-        let device = &context.device;
-        let options = LoadOptions::default().check_accesses(true);
-        let module = device.load_with(&Source::new("neighbours.ptx", NEIGHBOURS), options).unwrap();
+        let (device, module) = (&context.device, load(&context, "neighbours.ptx", NEIGHBOURS));
         let (memory, out) = (device.upload(&[11_u32, 12, 13, 14, 15, 16]).unwrap(), device.upload(&[77_u32]).unwrap());
         let one = LaunchConfig::linear(1, 1);
         let run = |kernel: &str, arg: Arg<'_>| {
@@ -189,9 +186,7 @@ const RUN: &str = include_str!("ptx/checked_run.ptx");
 #[test]
 fn each_load_of_a_run_is_checked() {
     for context in Context::checking() {
-        let device = &context.device;
-        let options = LoadOptions::default().check_accesses(true);
-        let module = device.load_with(&Source::new("run.ptx", RUN), options).unwrap();
+        let (device, module) = (&context.device, load(&context, "run.ptx", RUN));
         let a = device.upload(&[1_000_u32, 2]).unwrap();
         let c = device.upload(&(7_u16..39).collect::<Vec<_>>()).unwrap();
         let b = device.upload(&[a.address(), a.address() + 4, 16]).unwrap();
@@ -248,10 +243,9 @@ fn the_second_access_of_a_pointer_is_checked_to_the_last_byte() {
     const SIZE: i32 = 22;
     let sizes = [(1, 1), (1, 4), (2, 8), (4, 1), (4, 4), (8, 4), (8, 8)];
     let text: String = sizes.iter().map(|&(first, second)| twice(first, second)).collect();
-    let source = Source::new("twice.ptx", format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}"));
+    let text = format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}");
     for context in Context::checking() {
-        let device = &context.device;
-        let module = device.load_with(&source, LoadOptions::default().check_accesses(true)).unwrap();
+        let (device, module) = (&context.device, load(&context, "twice.ptx", &text));
         let bytes: [u8; SIZE as usize] = std::array::from_fn(|i| i as u8 + 1);
         let (memory, out) = (device.upload(&bytes).unwrap(), device.upload(&[77_u64]).unwrap());
         let one = LaunchConfig::linear(1, 1);
@@ -277,7 +271,7 @@ fn the_second_access_of_a_pointer_is_checked_to_the_last_byte() {
 #[test]
 fn each_of_many_allocations_is_found() {
     for context in Context::checking() {
-        let (device, module) = (&context.device, load(&context));
+        let (device, module) = (&context.device, load(&context, "access.ptx", &kernels()));
         let out = device.upload(&[0_u32]).unwrap();
         let (one, kernel) = (LaunchConfig::linear(1, 1), module.kernel("read").unwrap());
         let mut memories = Vec::new();
@@ -299,7 +293,7 @@ fn each_of_many_allocations_is_found() {
 #[test]
 fn what_is_freed_is_gone() {
     for context in Context::checking() {
-        let (device, module) = (&context.device, load(&context));
+        let (device, module) = (&context.device, load(&context, "access.ptx", &kernels()));
         let out = device.upload(&[77_u64]).unwrap();
         let one = LaunchConfig::linear(1, 1);
         // The first launch builds the table, and the second one's differs from it.
@@ -318,7 +312,7 @@ fn what_is_freed_is_gone() {
 #[test]
 fn right_accesses_are_as_they_were() {
     for context in Context::checking() {
-        let (device, module) = (&context.device, load(&context));
+        let (device, module) = (&context.device, load(&context, "access.ptx", &kernels()));
         let memory = device.upload(&[11_u32, 12, 13, 14, 15, 16, 17, 18]).unwrap();
         let more: Vec<_> = (0..9_u32).map(|i| device.upload(&[i; 3]).unwrap()).collect();
         let out = device.upload(&[0_u64]).unwrap();

@@ -70,7 +70,7 @@ pub struct Array3D {
 
 /// One side of `CUDA_MEMCPY3D`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct CopyPart {
     pub x: usize,
     pub y: usize,
@@ -83,25 +83,6 @@ pub struct CopyPart {
     pub reserved: *mut c_void,
     pub pitch: usize,
     pub height: usize,
-}
-
-impl Default for CopyPart {
-    fn default() -> Self {
-        let nothing = ptr::null_mut();
-        Self {
-            x: 0,
-            y: 0,
-            z: 0,
-            level: 0,
-            kind: 0,
-            host: nothing,
-            device: 0,
-            array: nothing,
-            reserved: nothing,
-            pitch: 0,
-            height: 0,
-        }
-    }
 }
 
 /// `CUDA_MEMCPY3D`
@@ -157,77 +138,97 @@ pub struct ViewDesc {
     pub reserved: [c_uint; 16],
 }
 
+/// The functions, each with its arguments, and with its name in the library where that differs.
 macro_rules! api {
-    ($(fn $name:ident($($argument:ty),*);)*) => {
+    ($($name:ident $($symbol:literal)? ($($argument:ident: $ty:ty),*);)*) => {
         /// The functions, and the library, which has to stay loaded.
         pub struct Api {
-            $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)*
+            $(pub $name: unsafe extern "C" fn($($ty),*) -> c_int,)*
             _library: Library,
         }
 
         impl Api {
             fn resolve(library: Library) -> Result<Self, libloading::Error> {
                 // SAFETY: names and signatures are those of `cuda.h`.
-                $(let $name = *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) }?;)*
+                $(let $name = *unsafe { library.get(api!(@symbol $name $($symbol)?).as_bytes()) }?;)*
                 Ok(Self { $($name,)* _library: library })
             }
+
+            $(
+                /// Calls the function, and turns its result into an error, unless that is success.
+                ///
+                /// # Safety
+                /// Pointers are to memory as the function needs it, and handles are alive.
+                #[allow(clippy::too_many_arguments, reason = "CUDA's arguments")]
+                #[allow(dead_code, reason = "some results are looked at by callers")]
+                pub unsafe fn $name(&self, $($argument: $ty),*) -> Result<(), CudaError> {
+                    // SAFETY: by the contract.
+                    self.check(stringify!($name), unsafe { (self.$name)($($argument),*) })
+                }
+            )*
         }
+    };
+    (@symbol $name:ident) => {
+        concat!(stringify!($name), "\0")
+    };
+    (@symbol $name:ident $symbol:literal) => {
+        concat!($symbol, "\0")
     };
 }
 
 api! {
-    fn cuInit(c_uint);
-    fn cuGetErrorName(c_int, *mut *const c_char);
-    fn cuGetErrorString(c_int, *mut *const c_char);
-    fn cuDeviceGet(*mut c_int, c_int);
-    fn cuDeviceGetName(*mut c_char, c_int, c_int);
-    fn cuCtxCreate_v2(*mut *mut c_void, c_uint, c_int);
-    fn cuCtxDestroy_v2(*mut c_void);
-    fn cuCtxSynchronize();
-    fn cuModuleLoadDataEx(*mut *mut c_void, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
-    fn cuModuleUnload(*mut c_void);
-    fn cuModuleGetFunction(*mut *mut c_void, *mut c_void, *const c_char);
-    fn cuModuleGetGlobal_v2(*mut u64, *mut usize, *mut c_void, *const c_char);
-    fn cuFuncSetAttribute(*mut c_void, c_int, c_int);
-    fn cuFuncGetParamInfo(*mut c_void, usize, *mut usize, *mut usize);
-    fn cuMemAlloc_v2(*mut u64, usize);
-    fn cuMemFree_v2(u64);
-    fn cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
-    fn cuMemFreeHost(*mut c_void);
-    fn cuMemcpyHtoD_v2(u64, *const c_void, usize);
-    fn cuMemcpyDtoH_v2(*mut c_void, u64, usize);
-    fn cuArray3DCreate_v2(*mut *mut c_void, *const Array3D);
-    fn cuArrayDestroy(*mut c_void);
-    fn cuMipmappedArrayCreate(*mut *mut c_void, *const Array3D, c_uint);
-    fn cuMipmappedArrayGetLevel(*mut *mut c_void, *mut c_void, c_uint);
-    fn cuMipmappedArrayDestroy(*mut c_void);
-    fn cuMemcpy3D_v2(*const Copy3D);
-    fn cuTexObjectCreate(*mut u64, *const ResourceDesc, *const TextureDesc, *const ViewDesc);
-    fn cuTexObjectDestroy(u64);
-    fn cuSurfObjectCreate(*mut u64, *const ResourceDesc);
-    fn cuSurfObjectDestroy(u64);
-    fn cuModuleGetTexRef(*mut *mut c_void, *mut c_void, *const c_char);
-    fn cuModuleGetSurfRef(*mut *mut c_void, *mut c_void, *const c_char);
-    fn cuTexRefSetArray(*mut c_void, *mut c_void, c_uint);
-    fn cuTexRefSetMipmappedArray(*mut c_void, *mut c_void, c_uint);
-    fn cuTexRefSetAddress_v2(*mut usize, *mut c_void, u64, usize);
-    fn cuTexRefSetAddress2D_v3(*mut c_void, *const Array2D, u64, usize);
-    fn cuTexRefSetFormat(*mut c_void, c_uint, c_int);
-    fn cuTexRefSetAddressMode(*mut c_void, c_int, c_uint);
-    fn cuTexRefSetFilterMode(*mut c_void, c_uint);
-    fn cuTexRefSetFlags(*mut c_void, c_uint);
-    fn cuTexRefSetBorderColor(*mut c_void, *const f32);
-    fn cuTexRefSetMipmapFilterMode(*mut c_void, c_uint);
-    fn cuTexRefSetMipmapLevelBias(*mut c_void, f32);
-    fn cuTexRefSetMipmapLevelClamp(*mut c_void, f32, f32);
-    fn cuSurfRefSetArray(*mut c_void, *mut c_void, c_uint);
-    fn cuLaunchKernel(*mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void, *mut *mut c_void, *mut *mut c_void);
-    fn cuLaunchKernelEx(*const LaunchConfig, *mut c_void, *mut *mut c_void, *mut *mut c_void);
-    fn cuEventCreate(*mut *mut c_void, c_uint);
-    fn cuEventRecord(*mut c_void, *mut c_void);
-    fn cuEventSynchronize(*mut c_void);
-    fn cuEventElapsedTime(*mut f32, *mut c_void, *mut c_void);
-    fn cuEventDestroy_v2(*mut c_void);
+    cuInit(flags: c_uint);
+    cuGetErrorName(code: c_int, name: *mut *const c_char);
+    cuGetErrorString(code: c_int, text: *mut *const c_char);
+    cuDeviceGet(device: *mut c_int, number: c_int);
+    cuDeviceGetName(name: *mut c_char, size: c_int, device: c_int);
+    cuCtxCreate "cuCtxCreate_v2" (context: *mut *mut c_void, flags: c_uint, device: c_int);
+    cuCtxDestroy "cuCtxDestroy_v2" (context: *mut c_void);
+    cuCtxSynchronize();
+    cuModuleLoadDataEx(module: *mut *mut c_void, image: *const c_void, count: c_uint, options: *mut c_int, values: *mut *mut c_void);
+    cuModuleUnload(module: *mut c_void);
+    cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char);
+    cuModuleGetGlobal "cuModuleGetGlobal_v2" (address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char);
+    cuFuncSetAttribute(function: *mut c_void, attribute: c_int, value: c_int);
+    cuFuncGetParamInfo(function: *mut c_void, index: usize, offset: *mut usize, size: *mut usize);
+    cuMemAlloc "cuMemAlloc_v2" (address: *mut u64, bytes: usize);
+    cuMemFree "cuMemFree_v2" (address: u64);
+    cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
+    cuMemFreeHost(pointer: *mut c_void);
+    cuMemcpyHtoD "cuMemcpyHtoD_v2" (to: u64, from: *const c_void, bytes: usize);
+    cuMemcpyDtoH "cuMemcpyDtoH_v2" (to: *mut c_void, from: u64, bytes: usize);
+    cuArray3DCreate "cuArray3DCreate_v2" (array: *mut *mut c_void, description: *const Array3D);
+    cuArrayDestroy(array: *mut c_void);
+    cuMipmappedArrayCreate(array: *mut *mut c_void, description: *const Array3D, levels: c_uint);
+    cuMipmappedArrayGetLevel(array: *mut *mut c_void, of: *mut c_void, level: c_uint);
+    cuMipmappedArrayDestroy(array: *mut c_void);
+    cuMemcpy3D "cuMemcpy3D_v2" (copy: *const Copy3D);
+    cuTexObjectCreate(handle: *mut u64, resource: *const ResourceDesc, texture: *const TextureDesc, view: *const ViewDesc);
+    cuTexObjectDestroy(handle: u64);
+    cuSurfObjectCreate(handle: *mut u64, resource: *const ResourceDesc);
+    cuSurfObjectDestroy(handle: u64);
+    cuModuleGetTexRef(reference: *mut *mut c_void, module: *mut c_void, name: *const c_char);
+    cuModuleGetSurfRef(reference: *mut *mut c_void, module: *mut c_void, name: *const c_char);
+    cuTexRefSetArray(reference: *mut c_void, array: *mut c_void, flags: c_uint);
+    cuTexRefSetMipmappedArray(reference: *mut c_void, array: *mut c_void, flags: c_uint);
+    cuTexRefSetAddress "cuTexRefSetAddress_v2" (offset: *mut usize, reference: *mut c_void, address: u64, bytes: usize);
+    cuTexRefSetAddress2D "cuTexRefSetAddress2D_v3" (reference: *mut c_void, description: *const Array2D, address: u64, pitch: usize);
+    cuTexRefSetFormat(reference: *mut c_void, format: c_uint, channels: c_int);
+    cuTexRefSetAddressMode(reference: *mut c_void, dimension: c_int, mode: c_uint);
+    cuTexRefSetFilterMode(reference: *mut c_void, filter: c_uint);
+    cuTexRefSetFlags(reference: *mut c_void, flags: c_uint);
+    cuTexRefSetBorderColor(reference: *mut c_void, color: *const f32);
+    cuTexRefSetMipmapFilterMode(reference: *mut c_void, filter: c_uint);
+    cuTexRefSetMipmapLevelBias(reference: *mut c_void, bias: f32);
+    cuTexRefSetMipmapLevelClamp(reference: *mut c_void, least: f32, most: f32);
+    cuSurfRefSetArray(reference: *mut c_void, array: *mut c_void, flags: c_uint);
+    cuLaunchKernel(function: *mut c_void, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared_bytes: c_uint, stream: *mut c_void, params: *mut *mut c_void, extra: *mut *mut c_void);
+    cuLaunchKernelEx(config: *const LaunchConfig, function: *mut c_void, params: *mut *mut c_void, extra: *mut *mut c_void);
+    cuEventCreate(event: *mut *mut c_void, flags: c_uint);
+    cuEventRecord(event: *mut c_void, stream: *mut c_void);
+    cuEventSynchronize(event: *mut c_void);
+    cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void);
+    cuEventDestroy "cuEventDestroy_v2" (event: *mut c_void);
 }
 
 impl Api {

@@ -25,9 +25,9 @@ impl Context {
         let mut handle = ptr::null_mut();
         // SAFETY: the pointers are to live variables; `cuInit` comes first as the API wants.
         unsafe {
-            api.check("cuInit", (api.cuInit)(0))?;
-            api.check("cuDeviceGet", (api.cuDeviceGet)(&mut device, 0))?;
-            api.check("cuCtxCreate", (api.cuCtxCreate_v2)(&mut handle, 0, device))?;
+            api.cuInit(0)?;
+            api.cuDeviceGet(&mut device, 0)?;
+            api.cuCtxCreate(&mut handle, 0, device)?;
         }
         Ok(Self { api, handle, device })
     }
@@ -37,7 +37,7 @@ impl Context {
         let mut name = [0 as c_char; 256];
         // SAFETY: the array has 256 bytes, of which CUDA may write 255. The last one stays zero and ends the text.
         let text = unsafe {
-            self.api.check("cuDeviceGetName", (self.api.cuDeviceGetName)(name.as_mut_ptr(), 255, self.device))?;
+            self.api.cuDeviceGetName(name.as_mut_ptr(), 255, self.device)?;
             CStr::from_ptr(name.as_ptr())
         };
         Ok(text.to_string_lossy().into_owned())
@@ -48,7 +48,7 @@ impl Context {
         let mut address = 0;
         // SAFETY: the pointer is to a live variable. CUDA refuses an empty allocation, so that at least one byte is
         // allocated.
-        self.api.check("cuMemAlloc", unsafe { (self.api.cuMemAlloc_v2)(&mut address, bytes.max(1)) })?;
+        unsafe { self.api.cuMemAlloc(&mut address, bytes.max(1)) }?;
         Ok(Memory { context: self, address, len: bytes, owned: true })
     }
 
@@ -97,7 +97,7 @@ impl Context {
     /// Waits for all launches.
     pub fn synchronize(&self) -> Result<(), CudaError> {
         // SAFETY: no arguments; the context is current.
-        self.api.check("cuCtxSynchronize", unsafe { (self.api.cuCtxSynchronize)() })
+        unsafe { self.api.cuCtxSynchronize() }
     }
 
     /// The device time of launches in `work`, in milliseconds.
@@ -110,9 +110,8 @@ impl Context {
         let mut milliseconds = 0.0;
         // SAFETY: both events are alive and recorded, and the second one has been waited for.
         unsafe {
-            self.api.check("cuEventSynchronize", (self.api.cuEventSynchronize)(end.handle))?;
-            let code = (self.api.cuEventElapsedTime)(&mut milliseconds, start.handle, end.handle);
-            self.api.check("cuEventElapsedTime", code)?;
+            self.api.cuEventSynchronize(end.handle)?;
+            self.api.cuEventElapsedTime(&mut milliseconds, start.handle, end.handle)?;
         }
         Ok(milliseconds)
     }
@@ -122,7 +121,7 @@ impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: the handle is from `cuCtxCreate`, and everything in the context borrows from it. An error can only be
         // an earlier kernel's.
-        unsafe { (self.api.cuCtxDestroy_v2)(self.handle) };
+        unsafe { (self.api.cuCtxDestroy)(self.handle) };
     }
 }
 
@@ -156,7 +155,7 @@ impl Memory<'_> {
         self.check_len(bytes.len())?;
         let api = &self.context.api;
         // SAFETY: the destination has at least as many bytes.
-        api.check("cuMemcpyHtoD", unsafe { (api.cuMemcpyHtoD_v2)(self.address, bytes.as_ptr().cast(), bytes.len()) })
+        unsafe { api.cuMemcpyHtoD(self.address, bytes.as_ptr().cast(), bytes.len()) }
     }
 
     /// Reads the first `len` bytes, after earlier launches.
@@ -172,8 +171,7 @@ impl Memory<'_> {
         self.check_len(bytes.len())?;
         let api = &self.context.api;
         // SAFETY: source and destination have at least this many bytes.
-        let code = unsafe { (api.cuMemcpyDtoH_v2)(bytes.as_mut_ptr().cast(), self.address, bytes.len()) };
-        api.check("cuMemcpyDtoH", code)
+        unsafe { api.cuMemcpyDtoH(bytes.as_mut_ptr().cast(), self.address, bytes.len()) }
     }
 
     fn check_len(&self, len: usize) -> Result<(), CudaError> {
@@ -188,7 +186,7 @@ impl Drop for Memory<'_> {
     fn drop(&mut self) {
         if self.owned {
             // SAFETY: the address is from `cuMemAlloc` and is freed once. An error can only be an earlier kernel's.
-            unsafe { (self.context.api.cuMemFree_v2)(self.address) };
+            unsafe { (self.context.api.cuMemFree)(self.address) };
         }
     }
 }
@@ -206,8 +204,7 @@ impl<'c> Module<'c> {
         let mut handle = ptr::null_mut();
         let api = &self.context.api;
         // SAFETY: the module is alive and the name ends with a zero byte.
-        let code = unsafe { (api.cuModuleGetFunction)(&mut handle, self.handle, name.as_ptr()) };
-        api.check("cuModuleGetFunction", code)?;
+        unsafe { api.cuModuleGetFunction(&mut handle, self.handle, name.as_ptr()) }?;
         Ok(Function { context: self.context, handle, module: PhantomData })
     }
 
@@ -217,8 +214,7 @@ impl<'c> Module<'c> {
         let (mut address, mut len) = (0, 0);
         let api = &self.context.api;
         // SAFETY: the module is alive, the name ends with a zero byte, and the pointers are to live variables.
-        let code = unsafe { (api.cuModuleGetGlobal_v2)(&mut address, &mut len, self.handle, name.as_ptr()) };
-        api.check("cuModuleGetGlobal", code)?;
+        unsafe { api.cuModuleGetGlobal(&mut address, &mut len, self.handle, name.as_ptr()) }?;
         Ok(Memory { context: self.context, address, len, owned: false })
     }
 }
@@ -263,8 +259,7 @@ impl<'m> Function<'m> {
             const MAX_DYNAMIC_SHARED: c_int = 8;
             let bytes = c_int::try_from(launch.dynamic_shared_bytes).unwrap_or(c_int::MAX);
             // SAFETY: the function is alive.
-            let code = unsafe { (api.cuFuncSetAttribute)(self.handle, MAX_DYNAMIC_SHARED, bytes) };
-            api.check("cuFuncSetAttribute", code)?;
+            unsafe { api.cuFuncSetAttribute(self.handle, MAX_DYNAMIC_SHARED, bytes) }?;
         }
         Ok(BoundFunction { function: self, launch, attributes: Vec::new(), args })
     }
@@ -326,15 +321,14 @@ impl BoundFunction<'_> {
                 attribute_count: u32::try_from(self.attributes.len()).unwrap_or(0),
             };
             // SAFETY: as below; the configuration and its attributes are alive.
-            let code = unsafe {
-                (api.cuLaunchKernelEx)(&config, self.function.handle, pointers.as_mut_ptr(), ptr::null_mut())
+            return unsafe {
+                api.cuLaunchKernelEx(&config, self.function.handle, pointers.as_mut_ptr(), ptr::null_mut())
             };
-            return api.check("cuLaunchKernelEx", code);
         }
         // SAFETY: there is a pointer for each parameter, to as many bytes as the parameter has, which CUDA copies and
         // does not write. As in CUDA itself, the kernel's author is responsible for its effects.
-        let code = unsafe {
-            (api.cuLaunchKernel)(
+        unsafe {
+            api.cuLaunchKernel(
                 self.function.handle,
                 gx,
                 gy,
@@ -347,8 +341,7 @@ impl BoundFunction<'_> {
                 pointers.as_mut_ptr(),
                 ptr::null_mut(),
             )
-        };
-        api.check("cuLaunchKernel", code)
+        }
     }
 }
 
@@ -361,21 +354,21 @@ impl<'c> Event<'c> {
     fn new(context: &'c Context) -> Result<Self, CudaError> {
         let mut handle = ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
-        context.api.check("cuEventCreate", unsafe { (context.api.cuEventCreate)(&mut handle, 0) })?;
+        unsafe { context.api.cuEventCreate(&mut handle, 0) }?;
         Ok(Self { context, handle })
     }
 
     fn record(&self) -> Result<(), CudaError> {
         let api = &self.context.api;
         // SAFETY: the event is alive, and launches use the null stream.
-        api.check("cuEventRecord", unsafe { (api.cuEventRecord)(self.handle, ptr::null_mut()) })
+        unsafe { api.cuEventRecord(self.handle, ptr::null_mut()) }
     }
 }
 
 impl Drop for Event<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle is from `cuEventCreate` and is destroyed once.
-        unsafe { (self.context.api.cuEventDestroy_v2)(self.handle) };
+        unsafe { (self.context.api.cuEventDestroy)(self.handle) };
     }
 }
 

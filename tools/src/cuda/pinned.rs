@@ -19,7 +19,7 @@ impl Context {
         let len = bytes.max(1);
         let mut pointer: *mut c_void = ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
-        self.api.check("cuMemHostAlloc", unsafe { (self.api.cuMemHostAlloc)(&mut pointer, len, 0) })?;
+        unsafe { self.api.cuMemHostAlloc(&mut pointer, len, 0) }?;
         let pointer = pointer.cast::<u8>();
         // SAFETY: `len` bytes have been allocated there.
         unsafe { pointer.write_bytes(0, len) };

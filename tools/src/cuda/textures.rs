@@ -72,11 +72,10 @@ impl Context {
         unsafe {
             match levels {
                 Some(levels) => {
-                    let code = (self.api.cuMipmappedArrayCreate)(&mut handle, &description, levels);
-                    self.api.check("cuMipmappedArrayCreate", code)?;
+                    self.api.cuMipmappedArrayCreate(&mut handle, &description, levels)?;
                 }
                 None => {
-                    self.api.check("cuArray3DCreate", (self.api.cuArray3DCreate_v2)(&mut handle, &description))?;
+                    self.api.cuArray3DCreate(&mut handle, &description)?;
                 }
             }
         }
@@ -93,11 +92,10 @@ impl Context {
         let view = view.map(|(view, size, format)| view_desc(view, size, format)).transpose()?;
         let mut handle = 0;
         // SAFETY: the pointers are to live variables, and the resource is alive.
-        let code = unsafe {
+        unsafe {
             let view = view.as_ref().map_or(ptr::null(), ptr::from_ref);
-            (self.api.cuTexObjectCreate)(&mut handle, &resource.desc(), &texture_desc(descriptor), view)
-        };
-        self.api.check("cuTexObjectCreate", code)?;
+            self.api.cuTexObjectCreate(&mut handle, &resource.desc(), &texture_desc(descriptor), view)
+        }?;
         Ok(Object { context: self, handle, is_surface: false })
     }
 
@@ -105,8 +103,7 @@ impl Context {
     pub fn surface(&self, array: &Array<'_>) -> Result<Object<'_>, CudaError> {
         let mut handle = 0;
         // SAFETY: the pointers are to live variables, and the array is alive.
-        let code = unsafe { (self.api.cuSurfObjectCreate)(&mut handle, &Resource::Array(array).desc()) };
-        self.api.check("cuSurfObjectCreate", code)?;
+        unsafe { self.api.cuSurfObjectCreate(&mut handle, &Resource::Array(array).desc()) }?;
         Ok(Object { context: self, handle, is_surface: true })
     }
 }
@@ -138,13 +135,12 @@ impl Array<'_> {
         let mut array = self.handle;
         if self.is_mipmapped {
             // SAFETY: the array is alive, and the pointer to a live variable.
-            let code = unsafe { (api.cuMipmappedArrayGetLevel)(&mut array, self.handle, level) };
-            api.check("cuMipmappedArrayGetLevel", code)?;
+            unsafe { api.cuMipmappedArrayGetLevel(&mut array, self.handle, level) }?;
         }
         let (from, to) = sides(CopyPart { kind: ARRAY, array, ..CopyPart::default() });
         let copy = Copy3D { from, to, width, height, depth };
         // SAFETY: the host memory has these bytes, see above; CUDA checks the array.
-        api.check("cuMemcpy3D", unsafe { (api.cuMemcpy3D_v2)(&copy) })
+        unsafe { api.cuMemcpy3D(&copy) }
     }
 }
 
@@ -280,16 +276,15 @@ impl Module<'_> {
         // SAFETY: the module is alive, the name ends with a zero byte, and the pointers are to live variables. The
         // bound object lives until the launch has ended.
         unsafe {
-            api.check("cuModuleGetTexRef", (api.cuModuleGetTexRef)(&mut reference, self.handle, name.as_ptr()))?;
-            let code = match resource {
+            api.cuModuleGetTexRef(&mut reference, self.handle, name.as_ptr())?;
+            match resource {
                 Resource::Array(array) if array.is_mipmapped => {
-                    (api.cuTexRefSetMipmappedArray)(reference, array.handle, OVERRIDE_FORMAT)
+                    api.cuTexRefSetMipmappedArray(reference, array.handle, OVERRIDE_FORMAT)
                 }
-                Resource::Array(array) => (api.cuTexRefSetArray)(reference, array.handle, OVERRIDE_FORMAT),
+                Resource::Array(array) => api.cuTexRefSetArray(reference, array.handle, OVERRIDE_FORMAT),
                 Resource::Linear(memory, format) => {
-                    let code = (api.cuTexRefSetFormat)(reference, format.cuda_number(), format.channels() as c_int);
-                    api.check("cuTexRefSetFormat", code)?;
-                    (api.cuTexRefSetAddress_v2)(ptr::null_mut(), reference, memory.address(), memory.len())
+                    api.cuTexRefSetFormat(reference, format.cuda_number(), format.channels() as c_int)?;
+                    api.cuTexRefSetAddress(ptr::null_mut(), reference, memory.address(), memory.len())
                 }
                 Resource::Pitched(memory, format, [width, height, pitch]) => {
                     let description = super::api::Array2D {
@@ -298,26 +293,21 @@ impl Module<'_> {
                         format: format.cuda_number(),
                         channels: format.channels(),
                     };
-                    (api.cuTexRefSetAddress2D_v3)(reference, &description, memory.address(), *pitch as usize)
+                    api.cuTexRefSetAddress2D(reference, &description, memory.address(), *pitch as usize)
                 }
-            };
-            api.check("binding a texture reference", code)?;
+            }?;
             for (dimension, mode) in (0..).zip(descriptor.address_mode) {
-                let code = (api.cuTexRefSetAddressMode)(reference, dimension, mode.code());
-                api.check("cuTexRefSetAddressMode", code)?;
+                api.cuTexRefSetAddressMode(reference, dimension, mode.code())?;
             }
-            api.check("cuTexRefSetFilterMode", (api.cuTexRefSetFilterMode)(reference, descriptor.filter.code()))?;
-            api.check("cuTexRefSetFlags", (api.cuTexRefSetFlags)(reference, flags(descriptor)))?;
+            api.cuTexRefSetFilterMode(reference, descriptor.filter.code())?;
+            api.cuTexRefSetFlags(reference, flags(descriptor))?;
             let border = descriptor.border_color;
-            api.check("cuTexRefSetBorderColor", (api.cuTexRefSetBorderColor)(reference, border.as_ptr()))?;
+            api.cuTexRefSetBorderColor(reference, border.as_ptr())?;
             if matches!(resource, Resource::Array(array) if array.is_mipmapped) {
-                let code = (api.cuTexRefSetMipmapFilterMode)(reference, descriptor.mip_filter.code());
-                api.check("cuTexRefSetMipmapFilterMode", code)?;
-                let code = (api.cuTexRefSetMipmapLevelBias)(reference, descriptor.mip_bias);
-                api.check("cuTexRefSetMipmapLevelBias", code)?;
+                api.cuTexRefSetMipmapFilterMode(reference, descriptor.mip_filter.code())?;
+                api.cuTexRefSetMipmapLevelBias(reference, descriptor.mip_bias)?;
                 let (least, most) = (descriptor.min_mip_level, descriptor.max_mip_level);
-                let code = (api.cuTexRefSetMipmapLevelClamp)(reference, least, most);
-                api.check("cuTexRefSetMipmapLevelClamp", code)?;
+                api.cuTexRefSetMipmapLevelClamp(reference, least, most)?;
             }
         }
         Ok(())
@@ -330,8 +320,8 @@ impl Module<'_> {
         let mut reference = ptr::null_mut();
         // SAFETY: as for textures.
         unsafe {
-            api.check("cuModuleGetSurfRef", (api.cuModuleGetSurfRef)(&mut reference, self.handle, name.as_ptr()))?;
-            api.check("cuSurfRefSetArray", (api.cuSurfRefSetArray)(reference, array.handle, 0))
+            api.cuModuleGetSurfRef(&mut reference, self.handle, name.as_ptr())?;
+            api.cuSurfRefSetArray(reference, array.handle, 0)
         }
     }
 }

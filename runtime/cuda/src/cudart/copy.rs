@@ -80,9 +80,7 @@ pub(crate) fn rows(
     kind: c_uint,
 ) -> Result<Copy3D, Code> {
     let direction = Direction::new(kind)?;
-    if height > 0 && (width > to_pitch || width > from_pitch) {
-        return Err(INVALID_PITCH_VALUE);
-    }
+    check_pitch(to_pitch.min(from_pitch), width, height)?;
     let (from, to) = (part(from, direction.from, from_pitch), part(to, direction.to, to_pitch));
     Ok(Copy3D { from, to, width, height, depth: 1 })
 }
@@ -268,12 +266,24 @@ fn pieces(row: usize, mut x: usize, mut y: usize, bytes: usize) -> Vec<Piece> {
     list
 }
 
-/// The pieces of a range that begins at a position in an array, and the number of bytes of a row.
-fn pieces_of(array: ArrayHandle, x: usize, y: usize, bytes: usize) -> Result<(Vec<Piece>, usize), Code> {
+/// The copies of a range that begins at a position in an array, of which `copy` makes one from a place in the array, an
+/// offset in contiguous bytes and the number of bytes of a row.
+fn pieces_of(
+    array: ArrayHandle,
+    (x, y): (usize, usize),
+    bytes: usize,
+    copy: impl Fn(Part3D, u64, usize) -> (Part3D, Part3D),
+) -> Result<Vec<Copy3D>, Code> {
     let row = row_bytes(array)?;
     let rows = array.get()?.array.size()[1].max(1) as usize;
-    let is_inside = x < row && y < rows && bytes <= (rows - y).saturating_mul(row) - x;
-    if is_inside { Ok((pieces(row, x, y, bytes), row)) } else { Err(INVALID_VALUE) }
+    if x >= row || y >= rows || bytes > (rows - y).saturating_mul(row) - x {
+        return Err(INVALID_VALUE);
+    }
+    let copy = |Piece { x, y, width, height, offset }| {
+        let (from, to) = copy(place(array, x, y), offset as u64, row);
+        Copy3D { from, to, width, height, depth: 1 }
+    };
+    Ok(pieces(row, x, y, bytes).into_iter().map(copy).collect())
 }
 
 pub(crate) fn to_array(
@@ -284,13 +294,8 @@ pub(crate) fn to_array(
     bytes: usize,
     kind: c_uint,
 ) -> Result<Vec<Copy3D>, Code> {
-    let direction = Direction::new(kind)?;
-    let (pieces, row) = pieces_of(array, x, y, bytes)?;
-    let copy = |Piece { x, y, width, height, offset }| {
-        let from = part(from.offset(offset as u64), direction.from, row);
-        Copy3D { from, to: place(array, x, y), width, height, depth: 1 }
-    };
-    Ok(pieces.into_iter().map(copy).collect())
+    let kind = Direction::new(kind)?.from;
+    pieces_of(array, (x, y), bytes, |place, offset, row| (part(from.offset(offset), kind, row), place))
 }
 
 pub(crate) fn from_array(
@@ -301,13 +306,8 @@ pub(crate) fn from_array(
     bytes: usize,
     kind: c_uint,
 ) -> Result<Vec<Copy3D>, Code> {
-    let direction = Direction::new(kind)?;
-    let (pieces, row) = pieces_of(array, x, y, bytes)?;
-    let copy = |Piece { x, y, width, height, offset }| {
-        let to = part(to.offset(offset as u64), direction.to, row);
-        Copy3D { from: place(array, x, y), to, width, height, depth: 1 }
-    };
-    Ok(pieces.into_iter().map(copy).collect())
+    let kind = Direction::new(kind)?.to;
+    pieces_of(array, (x, y), bytes, |place, offset, row| (place, part(to.offset(offset), kind, row)))
 }
 
 /// The copy of rows to a position in an array.
