@@ -18,7 +18,7 @@ use crate::cudart::{
 };
 use crate::graph::launch_order::{self, ExecHandle};
 use crate::graph::{self, GraphHandle, NodeHandle, command};
-use crate::launch::occupancy;
+use crate::launch::{self as driver_launch, occupancy};
 use crate::memory::array::{self as driver_array, ArrayHandle, MipmappedHandle};
 use crate::memory::pool::{self, PoolHandle};
 use crate::memory::{self as driver_memory, copy as driver_copy, graph_memory, ipc, managed, set, transfer};

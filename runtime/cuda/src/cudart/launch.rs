@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
+use ptx2spv_runtime::LaunchConfig;
 use smallvec::SmallVec;
 
 use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, ThreadList};
@@ -11,7 +12,6 @@ use crate::cudart::registry;
 use crate::cudart::types::Dim3;
 use crate::cudart::version::{self, Version};
 use crate::launch::{self, occupancy};
-use crate::module::function::FunctionHandle;
 use crate::stream::StreamHandle;
 
 /// The arguments of `<<<>>>`.
@@ -72,30 +72,10 @@ fn shared(bytes: usize) -> Result<c_uint, Code> {
     c_uint::try_from(bytes).map_err(|_| INVALID_VALUE.because("shared memory of 4 GiB or more"))
 }
 
-pub(crate) fn kernel(
-    function: FunctionHandle,
-    grid: Dim3,
-    block: Dim3,
-    arguments: In<Memory>,
-    shared_bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+pub(crate) fn config(grid: Dim3, block: Dim3, shared_bytes: usize) -> Result<LaunchConfig, Code> {
     let (grid, block) = (grid.list(), block.list());
     check(grid, block)?;
-    launch::kernel(function, grid, block, shared(shared_bytes)?, stream, arguments, Memory::NULL.as_in())
-}
-
-pub(crate) fn cooperative(
-    function: FunctionHandle,
-    grid: Dim3,
-    block: Dim3,
-    arguments: In<Memory>,
-    shared_bytes: usize,
-    stream: StreamHandle,
-) -> Result<(), Code> {
-    let (grid, block) = (grid.list(), block.list());
-    check(grid, block)?;
-    launch::cooperative(function, grid, block, shared(shared_bytes)?, stream, arguments)
+    Ok(launch::config(grid, block, shared(shared_bytes)?))
 }
 
 /// `cudaLaunchConfig_t`.

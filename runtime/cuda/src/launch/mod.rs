@@ -193,46 +193,29 @@ impl Command for Launch {
     }
 }
 
+pub(crate) fn config(grid: [c_uint; 3], block: [c_uint; 3], shared_bytes: c_uint) -> LaunchConfig {
+    LaunchConfig::new(grid, block).with_shared(shared_bytes)
+}
+
 pub(crate) fn kernel(
     function: FunctionHandle,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
+    config: LaunchConfig,
     stream: StreamHandle,
     params: In<Memory>,
     extra: In<Memory>,
+    attributes: Attributes,
 ) -> Result<(), Code> {
-    let used = stream::used(stream)?;
-    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
-    submit(&used, function, config, Attributes::default(), Arguments::new(params, extra)?)
-}
-
-pub(crate) fn cooperative(
-    function: FunctionHandle,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
-    stream: StreamHandle,
-    params: In<Memory>,
-) -> Result<(), Code> {
-    let used = stream::used(stream)?;
-    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
-    let arguments = Arguments::new(params, Memory::NULL.as_in())?;
-    submit(&used, function, config, Attributes::cooperative(), arguments)
+    submit(&stream::used(stream)?, function, config, attributes, Arguments::new(params, extra)?)
 }
 
 /// Launches with all arguments in one buffer.
 pub(crate) fn with_bytes(
     function: FunctionHandle,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    shared_bytes: c_uint,
+    config: LaunchConfig,
     stream: StreamHandle,
     bytes: &[u8],
 ) -> Result<(), Code> {
-    let used = stream::used(stream)?;
-    let config = LaunchConfig::new(grid, block).with_shared(shared_bytes);
-    submit(&used, function, config, Attributes::default(), Arguments::Buffer(bytes))
+    submit(&stream::used(stream)?, function, config, Attributes::default(), Arguments::Buffer(bytes))
 }
 
 /// `CUlaunchConfig`.

@@ -86,7 +86,7 @@ pub(crate) fn grid_async(
     let OldLaunch { block, shared_bytes, size, mut arguments } = lock(&function.get()?.old_launch).clone();
     arguments.resize(size, 0);
     let block = block.ok_or_else(|| INVALID_VALUE.because("no block shape was set"))?;
-    launch::with_bytes(function, grid, block, shared_bytes, stream, &arguments)
+    launch::with_bytes(function, launch::config(grid, block, shared_bytes), stream, &arguments)
 }
 
 // Functions of before CUDA 3.2, whose addresses and sizes have 32 bits. `api.in` has those that differ in their arguments

@@ -10,7 +10,7 @@ use crate::abi::{Code, INVALID_VALUE, In, Out};
 const DIMENSIONS: usize = 5;
 
 /// The common arguments of tiled and im2col maps. Owns the lists that a [`Tensor`] borrows.
-struct Arguments {
+pub(crate) struct Arguments {
     ty: TensorType,
     address: u64,
     sizes: Vec<u64>,
@@ -23,47 +23,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn read(
-        ty: c_uint,
-        rank: usize,
-        address: u64,
-        sizes: In<u64>,
-        strides: In<u64>,
-        steps: In<c_uint>,
-        interleave: c_uint,
-        swizzle: c_uint,
-        promotion: c_uint,
-        outside: c_uint,
-    ) -> Result<Self, Code> {
-        let known = |list: &[TensorType], number: c_uint| list.get(number as usize).copied();
-        let ty = known(&TensorType::ALL, ty).ok_or(INVALID_VALUE)?;
-        let interleave = match interleave {
-            0 => TensorInterleave::None,
-            1 => TensorInterleave::Bytes16,
-            2 => TensorInterleave::Bytes32,
-            _ => return Err(INVALID_VALUE),
-        };
-        let swizzle = match swizzle {
-            0 => TensorSwizzle::None,
-            1 => TensorSwizzle::Bytes32,
-            2 => TensorSwizzle::Bytes64,
-            3 => TensorSwizzle::Bytes128,
-            _ => return Err(INVALID_VALUE),
-        };
-        if outside > 1 {
-            return Err(INVALID_VALUE);
-        }
-        Ok(Self {
-            ty,
-            address,
-            sizes: sizes.list(rank)?,
-            strides: strides_of(strides, rank)?,
-            steps: steps.list(rank)?,
-            interleave,
-            swizzle,
-            promotion,
-            nan_outside: outside == 1,
-        })
+    fn rank(&self) -> usize {
+        self.sizes.len()
     }
 
     fn tensor(&self) -> Tensor<'_> {
@@ -81,87 +42,93 @@ impl Arguments {
     }
 }
 
+/// Reads the common arguments, with `least` dimensions or more.
+pub(crate) fn arguments(
+    least: usize,
+    ty: c_uint,
+    rank: c_uint,
+    address: u64,
+    sizes: In<u64>,
+    strides: In<u64>,
+    steps: In<c_uint>,
+    interleave: c_uint,
+    swizzle: c_uint,
+    promotion: c_uint,
+    outside: c_uint,
+) -> Result<Arguments, Code> {
+    let dimensions = |rank: &usize| (least..=DIMENSIONS).contains(rank);
+    let rank = usize::try_from(rank).ok().filter(dimensions).ok_or(INVALID_VALUE)?;
+    let known = |list: &[TensorType], number: c_uint| list.get(number as usize).copied();
+    let ty = known(&TensorType::ALL, ty).ok_or(INVALID_VALUE)?;
+    let interleave = match interleave {
+        0 => TensorInterleave::None,
+        1 => TensorInterleave::Bytes16,
+        2 => TensorInterleave::Bytes32,
+        _ => return Err(INVALID_VALUE),
+    };
+    let swizzle = match swizzle {
+        0 => TensorSwizzle::None,
+        1 => TensorSwizzle::Bytes32,
+        2 => TensorSwizzle::Bytes64,
+        3 => TensorSwizzle::Bytes128,
+        _ => return Err(INVALID_VALUE),
+    };
+    if outside > 1 {
+        return Err(INVALID_VALUE);
+    }
+    Ok(Arguments {
+        ty,
+        address,
+        sizes: sizes.list(rank)?,
+        strides: strides_of(strides, rank)?,
+        steps: steps.list(rank)?,
+        interleave,
+        swizzle,
+        promotion,
+        nan_outside: outside == 1,
+    })
+}
+
 /// The strides. A tensor of one dimension has none, and the pointer may be NULL.
 fn strides_of(strides: In<u64>, rank: usize) -> Result<Vec<u64>, Code> {
     if rank == 1 { Ok(Vec::new()) } else { strides.list(rank - 1) }
-}
-
-/// The number of dimensions, if it is valid.
-fn dimensions(rank: c_uint, least: usize) -> Result<usize, Code> {
-    usize::try_from(rank).ok().filter(|rank| (least..=DIMENSIONS).contains(rank)).ok_or(INVALID_VALUE)
 }
 
 fn refused(error: TensorMapError) -> Code {
     INVALID_VALUE.because(error)
 }
 
-pub(crate) fn encode_tiled(
-    ty: c_uint,
-    rank: c_uint,
-    address: u64,
-    sizes: In<u64>,
-    strides: In<u64>,
-    box_sizes: In<c_uint>,
-    steps: In<c_uint>,
-    interleave: c_uint,
-    swizzle: c_uint,
-    promotion: c_uint,
-    outside: c_uint,
-) -> Result<TensorMap, Code> {
-    let rank = dimensions(rank, 1)?;
-    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
-    TensorMap::tiled(&of.tensor(), &box_sizes.list(rank)?).map_err(refused)
+pub(crate) fn encode_tiled(of: Arguments, box_sizes: In<c_uint>) -> Result<TensorMap, Code> {
+    TensorMap::tiled(&of.tensor(), &box_sizes.list(of.rank())?).map_err(refused)
 }
 
 pub(crate) fn encode_im2col(
-    ty: c_uint,
-    rank: c_uint,
-    address: u64,
-    sizes: In<u64>,
-    strides: In<u64>,
+    of: Arguments,
     lower: In<c_int>,
     upper: In<c_int>,
     channels: c_uint,
     pixels: c_uint,
-    steps: In<c_uint>,
-    interleave: c_uint,
-    swizzle: c_uint,
-    promotion: c_uint,
-    outside: c_uint,
 ) -> Result<TensorMap, Code> {
-    let rank = dimensions(rank, 3)?;
-    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
-    let corners = [lower.list(rank - 2)?, upper.list(rank - 2)?];
+    let corners = [lower.list(of.rank() - 2)?, upper.list(of.rank() - 2)?];
     let corners = [corners[0].as_slice(), corners[1].as_slice()];
     TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
 }
 
 /// CUDA's driver makes the same maps as for `cuTensorMapEncodeIm2col` with corners that are zero but for the width, in both modes.
 pub(crate) fn encode_im2col_wide(
-    ty: c_uint,
-    rank: c_uint,
-    address: u64,
-    sizes: In<u64>,
-    strides: In<u64>,
+    of: Arguments,
     lower: c_int,
     upper: c_int,
     channels: c_uint,
     pixels: c_uint,
-    steps: In<c_uint>,
-    interleave: c_uint,
     mode: c_uint,
-    swizzle: c_uint,
-    promotion: c_uint,
-    outside: c_uint,
 ) -> Result<TensorMap, Code> {
-    let rank = dimensions(rank, 3)?;
     if mode > 1 {
         return Err(INVALID_VALUE);
     }
-    let of = Arguments::read(ty, rank, address, sizes, strides, steps, interleave, swizzle, promotion, outside)?;
     let corners = [[lower, 0, 0], [upper, 0, 0]];
     let [lower, upper] = &corners;
-    let corners = [lower, upper].map(|corner| corner.get(..rank - 2).unwrap_or_default());
+    let corners = [lower, upper].map(|corner| corner.get(..of.rank() - 2).unwrap_or_default());
     TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
 }
 
