@@ -70,19 +70,22 @@ pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Resul
     Ok(Copy3D { from, to, width: bytes, height: 1, depth: 1 })
 }
 
-pub(crate) fn rows(
-    to: Memory,
-    to_pitch: usize,
-    from: Memory,
-    from_pitch: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
+/// One side of a copy of rows.
+pub(crate) enum Side {
+    /// Memory, and its pitch.
+    Memory(Memory, usize),
+    /// A position in an array: a byte offset into a row, and the row.
+    Array(ArrayHandle, usize, usize),
+}
+
+pub(crate) fn rows(to: Side, from: Side, width: usize, height: usize, kind: c_uint) -> Result<Copy3D, Code> {
     let direction = Direction::new(kind)?;
-    check_pitch(to_pitch.min(from_pitch), width, height)?;
-    let (from, to) = (part(from, direction.from, from_pitch), part(to, direction.to, to_pitch));
-    Ok(Copy3D { from, to, width, height, depth: 1 })
+    let part = |side, kind| match side {
+        Side::Memory(_, pitch) if height > 0 && width > pitch => Err(INVALID_PITCH_VALUE),
+        Side::Memory(memory, pitch) => Ok(part(memory, kind, pitch)),
+        Side::Array(array, x, y) => Ok(place(array, x, y)),
+    };
+    Ok(Copy3D { from: part(from, direction.from)?, to: part(to, direction.to)?, width, height, depth: 1 })
 }
 
 /// `cudaMemcpy3DParms`.
@@ -308,57 +311,6 @@ pub(crate) fn from_array(
 ) -> Result<Vec<Copy3D>, Code> {
     let kind = Direction::new(kind)?.to;
     pieces_of(array, (x, y), bytes, |place, offset, row| (place, part(to.offset(offset), kind, row)))
-}
-
-/// The copy of rows to a position in an array.
-pub(crate) fn rows_to_array(
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    from: Memory,
-    pitch: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    let direction = Direction::new(kind)?;
-    check_pitch(pitch, width, height)?;
-    Ok(Copy3D { from: part(from, direction.from, pitch), to: place(array, x, y), width, height, depth: 1 })
-}
-
-/// The copy of rows from a position in an array.
-pub(crate) fn rows_from_array(
-    to: Memory,
-    pitch: usize,
-    array: ArrayHandle,
-    x: usize,
-    y: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    let direction = Direction::new(kind)?;
-    check_pitch(pitch, width, height)?;
-    Ok(Copy3D { from: place(array, x, y), to: part(to, direction.to, pitch), width, height, depth: 1 })
-}
-
-fn check_pitch(pitch: usize, width: usize, height: usize) -> Result<(), Code> {
-    if height > 0 && width > pitch { Err(INVALID_PITCH_VALUE) } else { Ok(()) }
-}
-
-pub(crate) fn rows_of_arrays(
-    to: ArrayHandle,
-    to_x: usize,
-    to_y: usize,
-    from: ArrayHandle,
-    from_x: usize,
-    from_y: usize,
-    width: usize,
-    height: usize,
-    kind: c_uint,
-) -> Result<Copy3D, Code> {
-    Direction::new(kind)?;
-    Ok(Copy3D { from: place(from, from_x, from_y), to: place(to, to_x, to_y), width, height, depth: 1 })
 }
 
 // Device variables of programs, found by their host shadows.
