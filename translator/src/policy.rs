@@ -168,8 +168,6 @@ pub struct Workgroups {
     pub subgroup: Option<u32>,
     /// Invocations that may run in lockstep.
     pub lockstep: u32,
-    /// Whether loops over the lanes of a warp that lies in one invocation are calls.
-    pub lane_calls: bool,
 }
 
 /// How memory is accessed.
@@ -299,8 +297,6 @@ impl Workgroups {
             size: limits.max_compute_work_group_size,
             subgroup: subgroup_size(target),
             lockstep: target.subgroups.size.max(target.subgroups.max_size).max(1),
-            // A driver that counts rounds would soon have no more of them.
-            lane_calls: target.quirks.loop_budget.is_some(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::select::{Selected, select};
 use super::usage::SharedLayout;
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::ir::{Function, HELPER_PARAMETERS, Helper, Stmt, Type, Value, WARP_SIZE, is_lane_loop};
-use ptx2spv_target::{Feature, marks};
+use ptx2spv_target::{Feature, Packing, marks};
 
 /// Lanes for which one function calls the round of a loop over lanes. Eight calls in it and four calls of it are the fewest for 32 lanes.
 const LANES_OF_A_GROUP: u32 = 8;
@@ -251,7 +251,10 @@ impl<'f> Body<'_, '_, 'f> {
 
     fn begin_loop(&mut self, body: &'f [Stmt]) -> Result<Frame<'f>> {
         let (header, proceed, merge) = (self.module.id(), self.module.id(), self.module.id());
-        let control = if is_long(body) { LoopControl::DONT_UNROLL } else { LoopControl::NONE };
+        // Loops over lanes access arrays of all lanes, of which compilers would make 32 copies.
+        let has_lane_loops = self.function.packing == Some(Packing { subgroup_size: 1, lanes: WARP_SIZE });
+        let stays = is_long(body) || has_lane_loops && self.module.device.workarounds.blocks_slow;
+        let control = if stays { LoopControl::DONT_UNROLL } else { LoopControl::NONE };
         self.loop_header(header, proceed, merge, control)?;
         let construct = Construct::Loop { header, proceed, merge };
         Ok(Frame { rest: body.iter(), construct, at: self.at, exit: Some(merge) })

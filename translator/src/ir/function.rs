@@ -41,7 +41,7 @@ pub struct Function {
     /// What [`Op::Call`] calls.
     pub helpers: Vec<Helper>,
     /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`](super::is_lane_loop). Once the
-    /// kernel is legal, those of loops that are to be calls.
+    /// kernel is mapped, those of loops that are to be calls.
     pub lane_numbers: Vec<Var>,
 }
 

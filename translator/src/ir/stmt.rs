@@ -19,9 +19,16 @@ pub fn size(block: &Block) -> usize {
 /// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
 /// statement, which alone leaves it, stands after the counting.
 pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
-    let Some((Stmt::If { .. }, rest)) = body.split_last() else { return false };
-    let last = rest.iter().rfind(|stmt| !matches!(stmt, Stmt::At(_) | Stmt::Let(..)));
-    matches!(last, Some(Stmt::Set(var, _)) if lane_numbers.contains(var))
+    lane_number(body, lane_numbers).is_some()
+}
+
+/// The variable that counts in a loop over all lanes of a warp: see [`is_lane_loop`].
+pub fn lane_number(body: &[Stmt], lane_numbers: &[Var]) -> Option<Var> {
+    let Some((Stmt::If { .. }, rest)) = body.split_last() else { return None };
+    match rest.iter().rfind(|stmt| !matches!(stmt, Stmt::At(_) | Stmt::Let(..))) {
+        Some(Stmt::Set(var, _)) if lane_numbers.contains(var) => Some(*var),
+        _ => None,
+    }
 }
 
 /// How deep lists are nested in a list.

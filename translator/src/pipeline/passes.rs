@@ -124,8 +124,10 @@ pub static PASSES: &[Pass] = &[
     }),
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
-        warp::pack(&mut unit.function, &settings.policy.workgroups, settings.blocks)?;
-        fits_workgroup(&unit.function, &settings.policy.workgroups, settings.required_block)
+        let Policy { workgroups, loop_budget, nesting, .. } = settings.policy;
+        warp::pack(&mut unit.function, workgroups, settings.blocks)?;
+        legalize::choose_lane_calls(&mut unit.function, *loop_budget, *nesting);
+        fits_workgroup(&unit.function, workgroups, settings.required_block)
     }),
     // What the target can't do exactly is replaced by what it can.
     unit("lock_long_accesses", Mapped, Mapped, |unit, settings| {
@@ -289,9 +291,7 @@ pub static PASSES: &[Pass] = &[
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
     // After what would give values back to those that use them.
-    policy("separate_lane_loops", Legal, |function, policy| {
-        legalize::separate_lane_loops(function, policy.workgroups.lane_calls)
-    }),
+    every("separate_lane_loops", Legal, legalize::separate_lane_loops),
     // No pass after these two moves anything.
     policy("sink_fused", Legal, |function, policy| {
         if policy.floats.dot_fma {

@@ -18,12 +18,9 @@ const MOST: u64 = 1 << 16;
 /// Statements before a loop among which its variable's first value is looked for.
 const LOOK_BACK: usize = 1000;
 
-/// The most rounds of all loops of one thread together, those of helpers included, if there is a limit. Counts none of the loops that
-/// emission adds: a function with statements that may become loops has no limit, nor one whose variables belong to several threads.
+/// The most rounds of all loops of one invocation together, those of helpers included, if there is a limit. Counts none of the loops that
+/// emission adds: a function with statements that may become loops has no limit.
 pub fn most_rounds(function: &Function) -> Option<u64> {
-    if function.packing.is_some() {
-        return None;
-    }
     // Helpers call only later helpers.
     let mut helpers = vec![None; function.helpers.len()];
     for (number, helper) in function.helpers.iter().enumerate().rev() {
@@ -230,7 +227,11 @@ impl<'f> Counter<'f> {
                 Stmt::If { then, otherwise, .. } => self.list(then)?.saturating_add(self.list(otherwise)?),
                 Stmt::Loop(body) => {
                     let inside = self.list(body)?;
-                    self.rounds(list.get(..index)?, body)?.saturating_mul(inside.saturating_add(1))
+                    if is_lane_loop(body, &self.function.lane_numbers) {
+                        inside.saturating_mul(WARP_SIZE.into())
+                    } else {
+                        self.rounds(list.get(..index)?, body)?.saturating_mul(inside.saturating_add(1))
+                    }
                 }
                 Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().flatten()?,
                 stmt if may_loop(stmt) => return None,
