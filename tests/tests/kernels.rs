@@ -38,9 +38,9 @@ const SLOW_FILES: [&str; 17] = [
     "warp_masks.json",
     "warp_operations.json",
 ];
-/// Files of cases that become too long where code is added to each warp operation. Of kernels with dozens of shuffles Mesa's compiler takes
-/// many minutes where an invocation carries a warp. Of products of matrices SwiftShader's runs out of stack where threads are suspended.
-const TOO_LONG: [&str; 3] = ["warp_shuffle.json", "warp_shuffle_constant.json", "tensor_cores/products.json"];
+/// A file of cases that become too long where code is added to each warp operation: where threads are suspended, SwiftShader's compiler runs
+/// out of stack for products of matrices.
+const TOO_LONG: [&str; 1] = ["tensor_cores/products.json"];
 /// One of this many slow cases runs.
 const SLOW_ONE_OF: u64 = 4;
 /// The same for random programs.

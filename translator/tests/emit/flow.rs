@@ -1,8 +1,8 @@
 //! Control flow: what nests how, unreachable ends, and random trees.
 
 use proptest::prelude::*;
-use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{AtomicOp, Block, Function, Legal, Op, Ordered, Space, Stmt, Type, Value, Var};
+use ptx2spv_translator::{Options, Program, Source, Target};
 
 use crate::support::{Builder, access, emit_one, emit_valid, lavapipe, lines, nvidia, targets};
 
@@ -110,5 +110,37 @@ proptest! {
         body.insert(0, Stmt::Let(condition, Op::Const(1)));
         function.body = body;
         emit_valid(&lavapipe(), &Legal::new(function).unwrap());
+    }
+}
+
+/// Where an invocation carries a warp, a loop over its lanes is 32 calls if rounds of loops are rare, which they are inside of other loops.
+#[test]
+fn loops_over_lanes_are_calls_where_rounds_are_rare() {
+    let shuffle = "shfl.sync.bfly.b32 %x, %x, %n, 31, -1;";
+    let kernel = |body: String| {
+        format!(
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) {{
+                .reg .b32 %x, %n; .reg .b64 %p; .reg .pred %q;
+                mov.u32 %x, %tid.x; ld.param.u32 %n, [n]; ld.param.u64 %p, [p];
+                {body}
+                st.global.u32 [%p], %x; ret;
+            }}"
+        )
+    };
+    let straight = kernel(shuffle.repeat(8));
+    let looping = kernel(format!("next: {shuffle} add.u32 %n, %n, 1; setp.lt.u32 %q, %n, 9; @%q bra next;"));
+    for (ptx, rounds, are_calls) in [(&straight, 65_535, false), (&straight, 64, true), (&looping, 65_535, true)] {
+        let mut target = lavapipe();
+        target.quirks.subgroups_unreliable = true;
+        target.quirks.loop_budget = Some(rounds);
+        let source = Source::new("k.ptx", ptx.as_str());
+        let translation = Program::new(&source).unwrap().translate(&Options::new(&target)).unwrap();
+        let text = translation.disassemble();
+        assert_eq!(lines(&text, "OpFunctionCall").is_empty(), !are_calls, "{text}");
+        // Mesa's compiler would make 32 copies of each.
+        let loops = lines(&text, "OpLoopMerge");
+        assert!(loops.iter().all(|line| line.ends_with("DontUnroll")), "{text}");
+        // Rounds that are known need no probes: there are loops over lanes, and one that clears their arrays.
+        assert!(are_calls || loops.len() < 20, "{text}");
     }
 }
