@@ -1,4 +1,4 @@
-"""Triton without torch: six kernels, launched with objects that have data_ptr()."""
+"""Triton without torch: eight kernels, launched with objects that have data_ptr()."""
 
 import ctypes
 import numpy as np
@@ -63,6 +63,41 @@ def histogram(counts, x, n, BLOCK: tl.constexpr):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = index < n
     tl.atomic_add(counts + tl.load(x + index, mask=inside, other=0), 1, mask=inside)
+
+
+@triton.jit
+def product(out, a, b, n, k, SIZE: tl.constexpr):
+    """A tile of a product of matrices of f16."""
+    r = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    c = tl.program_id(1) * SIZE + tl.arange(0, SIZE)
+    d = tl.arange(0, SIZE)
+    total = tl.zeros([SIZE, SIZE], tl.float32)
+    for start in range(0, k, SIZE):
+        inside = start + d < k
+        x = tl.load(a + r[:, None] * k + (start + d)[None, :], mask=inside[None, :], other=0.0)
+        y = tl.load(b + (start + d)[:, None] * n + c[None, :], mask=inside[:, None], other=0.0)
+        total = tl.dot(x, y, total)
+    tl.store(out + r[:, None] * n + c[None, :], total)
+
+
+@triton.jit
+def attention(out, q, k, v, n, DEPTH: tl.constexpr, SIZE: tl.constexpr):
+    """Rows of a softmax times values, by parts of the keys."""
+    r, d = tl.program_id(0) * SIZE + tl.arange(0, SIZE), tl.arange(0, DEPTH)
+    most = tl.full([SIZE], -float("inf"), tl.float32)
+    weight = tl.zeros([SIZE], tl.float32)
+    total = tl.zeros([SIZE, DEPTH], tl.float32)
+    query = tl.load(q + r[:, None] * DEPTH + d[None, :])
+    for start in range(0, n, SIZE):
+        part = start + tl.arange(0, SIZE)
+        score = tl.dot(query, tl.load(k + part[None, :] * DEPTH + d[:, None]))
+        now = tl.maximum(most, tl.max(score, axis=1))
+        power, fade = tl.exp(score - now[:, None]), tl.exp(most - now)
+        weight = weight * fade + tl.sum(power, axis=1)
+        value = tl.load(v + part[:, None] * DEPTH + d[None, :])
+        total = tl.dot(power.to(tl.float16), value, total * fade[:, None])
+        most = now
+    tl.store(out + r[:, None] * DEPTH + d[None, :], total / weight[:, None])
 
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -150,3 +185,17 @@ digits = random.integers(0, 10, n, dtype=np.int32)
 counts = Vector(np.zeros(10, np.int32))
 histogram[(4,)](counts, Vector(digits), n, BLOCK=256)
 assert np.array_equal(counts.read(), np.bincount(digits, minlength=10))
+
+# Small integers, whose sums are exact.
+size, depth = 32, 40
+a, b = random.integers(-8, 9, (size, depth)), random.integers(-8, 9, (depth, size))
+out = Vector(np.zeros((size, size), np.float32))
+product[(2, 2)](out, Vector(a.astype(np.float16)), Vector(b.astype(np.float16)), size, depth, SIZE=16, num_warps=1)
+assert np.array_equal(out.read(), a @ b)
+
+q, k, v = random.standard_normal((3, 32, 16)).astype(np.float16)
+out = Vector(np.zeros((32, 16), np.float32))
+attention[(2,)](out, Vector(q), Vector(k), Vector(v), 32, DEPTH=16, SIZE=16, num_warps=1)
+scores = q.astype(np.float64) @ k.astype(np.float64).T
+powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+assert np.allclose(out.read(), powers / powers.sum(axis=1, keepdims=True) @ v, rtol=0, atol=3e-3)
