@@ -12,8 +12,6 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 /// Presets that lack ever more: see the page.
 const PRESETS: [&str; 6] = ["amd-rdna", "lavapipe", "mali", "apple-moltenvk", "swiftshader", "vulkan1.1-minimum"];
 
-const THREADS: u32 = 32;
-
 /// Bytes of a thread's operands, and of what it accesses otherwise.
 const RECORD: u32 = 128;
 
@@ -58,19 +56,40 @@ fn kernel(index: usize, count: usize, (instruction, result, operand): Operation)
             several => (0..several).map(|number| format!("%s{number}")).collect(),
         };
         let one = one.replace(&format!("{{%s{}}}", given.len()), &format!("{{{}}}", given.join(", ")));
+        let one = if is_of_warpgroup(instruction) {
+            format!("wgmma.fence.sync.aligned; {one}; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0")
+        } else {
+            one
+        };
         let combined: String = given.iter().map(|given| format!("xor.{r} %r, %r, {given};")).collect();
         let _ = writeln!(body, "{one}; {combined}");
     }
+    let lines = if is_of_warpgroup(instruction) { LINES } else { "" };
     format!(
         ".visible .entry x{index}_{count}(.param .u64 p) {{\n\
          .reg .b64 %p, %w; .reg .b32 %t, %n; .reg .{o} %a, %b, %c; .reg .{r} %r, %s, %s<4>;\n\
          ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %p, %t, {RECORD}, %p;\n\
          ld.global.{o} %a, [%p]; ld.global.{o} %b, [%p+8]; ld.global.{o} %c, [%p+16];\n\
-         ld.global.{r} %r, [%p+24]; ld.global.b64 %w, [%p+32]; ld.global.b32 %n, [%p+40];\n\
+         ld.global.{r} %r, [%p+24]; ld.global.b64 %w, [%p+32]; ld.global.b32 %n, [%p+40];{lines}\n\
          st.global.{o} [%p+104], %a; st.global.{o} [%p+112], %b; st.global.{o} [%p+120], %c;\n\
          {body}st.global.{r} [%p+48], %r; ret; }}\n"
     )
 }
+
+/// Whether an instruction is a product of a warpgroup. It stands between its fence and its wait, which count too.
+fn is_of_warpgroup(instruction: &str) -> bool {
+    instruction.starts_with("wgmma")
+}
+
+/// The threads of a kernel: a warp or a warpgroup.
+fn threads(instruction: &str) -> u32 {
+    if is_of_warpgroup(instruction) { 128 } else { 32 }
+}
+
+/// What products of warpgroups need: lines in shared memory and their descriptor, a predicate, and elements of D.
+const LINES: &str = ".shared .align 128 .b8 lines[2048]; .reg .b64 %z; .reg .pred %q;
+    mov.u32 %t, lines; shr.u32 %t, %t, 4; cvt.u64.u32 %z, %t; or.b64 %z, %z, 0x1000080000; setp.eq.u32 %q, %n, 5;
+    mov.b32 %s0, %a; mov.b32 %s1, %b; mov.b32 %s2, %c; mov.b32 %s3, %a;";
 
 /// How many results an instruction gives.
 fn results(instruction: &str) -> usize {
@@ -103,8 +122,9 @@ fn half_bits(value: f32) -> u16 {
 }
 
 /// Instructions of each thread, on the average.
-fn instructions(device: &Device, module: &Module, kernel: &str, ty: &str) -> f64 {
-    let words = (0..THREADS).flat_map(|thread| {
+fn instructions(device: &Device, module: &Module, kernel: &str, (instruction, _, ty): Operation) -> f64 {
+    let threads = threads(instruction);
+    let words = (0..threads).flat_map(|thread| {
         let [a, b, c] = operands(ty, thread);
         [a, b, c, 0, u64::from(thread), 5].into_iter().chain([0; RECORD as usize / 8 - 6])
     });
@@ -113,9 +133,9 @@ fn instructions(device: &Device, module: &Module, kernel: &str, ty: &str) -> f64
     let before = steps();
     let kernel = module.kernel(kernel).unwrap();
     // SAFETY: the reference device checks every access.
-    unsafe { kernel.launch(&LaunchConfig::new([1; 3], [THREADS, 1, 1]), &[(&buffer).into()]) }.unwrap();
+    unsafe { kernel.launch(&LaunchConfig::new([1; 3], [threads, 1, 1]), &[(&buffer).into()]) }.unwrap();
     device.synchronize().unwrap();
-    (steps() - before) as f64 / f64::from(THREADS)
+    (steps() - before) as f64 / f64::from(threads)
 }
 
 /// Kernels with an operation once more than others, in a module for one preset.
@@ -139,9 +159,9 @@ impl Column {
     }
 
     /// What the second and third time of an operation cost more than the first, each.
-    fn marginal(&self, index: usize, ty: &str) -> f64 {
+    fn marginal(&self, index: usize, operation: Operation) -> f64 {
         let [one, three] =
-            [1, 3].map(|count| instructions(&self.device, &self.module, &format!("x{index}_{count}"), ty));
+            [1, 3].map(|count| instructions(&self.device, &self.module, &format!("x{index}_{count}"), operation));
         (three - one) / 2.0
     }
 }
@@ -156,10 +176,11 @@ fn table() -> String {
         .enumerate()
         .flat_map(|(index, &operation)| [1, 3].map(|count| kernel(index, count, operation)))
         .collect();
-    let source = Source::new("costs.ptx", format!(".version 8.6\n.target sm_90\n.address_size 64\n{text}"));
+    let source = Source::new("costs.ptx", format!(".version 8.6\n.target sm_90a\n.address_size 64\n{text}"));
     let columns = PRESETS.map(|preset| {
         let column = Column::new(preset, &source);
-        let costs: Vec<f64> = all.iter().enumerate().map(|(index, &(_, _, ty))| column.marginal(index, ty)).collect();
+        let costs: Vec<f64> =
+            all.iter().enumerate().map(|(index, &operation)| column.marginal(index, operation)).collect();
         let combining = |&(instruction, result, _): &Operation| {
             let index = COMBINATIONS.iter().position(|(_, ty, _)| *ty == bits(result)).unwrap();
             // An exclusive or of two operands is combined with the sum by another.
