@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 use crate::ir::{Block, Builder, Constants, Function, Stmt, Value, Var, WARP_SIZE, depth, is_lane_loop, lane_number};
 use crate::legalize::carry::{Carrier, outer_values, rename};
 
-/// The part of the driver's rounds that loops over lanes take at most together.
-const PART: u32 = 8;
+/// The part of the driver's rounds that loops over lanes take at most together. Twice as many are counted where threads are suspended, and that
+/// must leave enough for the kernel's own loops.
+const PART: u32 = 16;
 
 /// Chooses the loops over lanes that become calls: none without a `budget` of rounds, else those in other loops, those for which a part of
 /// the budget doesn't suffice, and those that would be nested deeper than half of what the driver allows.
