@@ -184,13 +184,15 @@ impl<'s> FunctionDecoder<'_, 's> {
             "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), true),
             "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), false),
             "W" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
-            "w" if modifiers.has(Word::V4)
-                && let Some(elements) = self.special_vector(operand)? =>
-            {
-                let elements = elements.map(|element| special_value(element, ty, operand));
-                elements.into_iter().collect::<Result<_>>().map(Operand::Vector)
+            "w" => {
+                if modifiers.has(Word::V4)
+                    && let Some(elements) = self.special_vector(operand)?
+                {
+                    let elements = elements.map(|element| special_value(element, ty, operand));
+                    return elements.into_iter().collect::<Result<_>>().map(Operand::Vector);
+                }
+                self.vector(operand, ty, ScalarType::fits, modifiers.elements(), false)
             }
-            "w" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), false),
             "{a,a,a,a}" => self.vector(operand, ty, ScalarType::fits, 4, false),
             "M" => self.mov_operand(operand, ty, true),
             "m" => self.mov_operand(operand, ty, false),
@@ -316,14 +318,16 @@ impl<'s> FunctionDecoder<'_, 's> {
                 }
                 self.register(*name, *suffix, ty, fits)
             }
-            ast::Operand::Constant(ast::Constant::Address { symbol, offset, generic: false, mask: None }, _)
-                if matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
-                    && let Symbol::Reg(register) = self.resolve(*symbol)? =>
-            {
-                self.fitting(register, *symbol, ty, fits)?;
-                Ok(Operand::Sum(register, *offset))
+            ast::Operand::Constant(constant, span) => {
+                if let ast::Constant::Address { symbol, offset, generic: false, mask: None } = constant
+                    && matches!(ty.class(), Class::Unsigned | Class::Signed | Class::Bits)
+                    && let Symbol::Reg(register) = self.resolve(*symbol)?
+                {
+                    self.fitting(register, *symbol, ty, fits)?;
+                    return Ok(Operand::Sum(register, *offset));
+                }
+                Ok(Operand::Imm(immediate(*constant, ty, *span)?))
             }
-            ast::Operand::Constant(constant, span) => Ok(Operand::Imm(immediate(*constant, ty, *span)?)),
             ast::Operand::Not(_) if ty == ScalarType::Pred => self.predicate_source(operand),
             other => Err(Diagnostic::invalid(format!("expected a register or constant of type {ty}"), other.span())),
         }

@@ -36,15 +36,16 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         | Op::Sample(_)
         | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
-        Op::Binary(Binary::And, a, b)
-            if constant(a).is_none()
+        Op::Binary(op, a, b) => {
+            if op == Binary::And
+                && constant(a).is_none()
                 && let Some(kept) = constant(b)
-                && let Some(folded) =
-                    fold_mask(a, kept, possible_bits(function, a, &definition, MASKED_OPERATIONS)) =>
-        {
-            Some(folded)
+                && let Some(folded) = fold_mask(a, kept, possible_bits(function, a, &definition, MASKED_OPERATIONS))
+            {
+                return Some(folded);
+            }
+            fold_binary(function, op, (a, constant(a)), (b, constant(b)))
         }
-        Op::Binary(op, a, b) => fold_binary(function, op, (a, constant(a)), (b, constant(b))),
         Op::Compare(op, a, b) => {
             let result = match (constant(a), constant(b)) {
                 (Some(x), Some(y)) => compare(op, function.type_of(a), x, y)?,

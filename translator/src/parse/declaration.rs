@@ -109,8 +109,8 @@ pub(super) fn head<'s>(
             "v4" => set(&mut vector, 4, word)?,
             "v8" => set(&mut vector, 8, word)?,
             // A pointer to a texture's, sampler's or surface's handle.
-            "texref" | "samplerref" | "surfref" if let Some(pointer) = &mut pointer => {
-                set(&mut pointer.space, StateSpace::Tex, word)?;
+            "texref" | "samplerref" | "surfref" if pointer.is_some() => {
+                set(pointer.as_mut().map_or(&mut in_space, |pointer| &mut pointer.space), StateSpace::Tex, word)?;
             }
             text if is_type(text) => set(&mut ty, word, word)?,
             text => match space(text) {

@@ -307,19 +307,21 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             let place = if l.b.type_of(place) == Type::I32 { l.b.zero_extend(place) } else { place };
             Ok(l.b.add(start, place))
         }
-        Base::Param(param) if let Some(variable) = l.frame.memory(param.0 as usize) => {
-            variable_address(l, Base::Variable(variable), offset.cast_signed())
+        Base::Param(param) => {
+            if let Some(variable) = l.frame.memory(param.0 as usize) {
+                return variable_address(l, Base::Variable(variable), offset.cast_signed());
+            }
+            match l.frame.params.at(param) {
+                Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
+                    let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
+                    Ok(l.b.add_const(base, u64::from(*at).wrapping_add(offset)))
+                }
+                Some(ParamSlot::Kernel(_)) => {
+                    Err(Diagnostic::internal("the address of a parameter that is in push constants", None))
+                }
+                _ => Err(Diagnostic::internal("the address of a parameter that has none", None)),
+            }
         }
-        Base::Param(param) => match l.frame.params.at(param) {
-            Some(ParamSlot::Kernel(at)) if l.layout.params_location == ParamLocation::Buffer => {
-                let base = l.b.push_constant(Type::I64, push_constant::PARAMS_ADDRESS);
-                Ok(l.b.add_const(base, u64::from(*at).wrapping_add(offset)))
-            }
-            Some(ParamSlot::Kernel(_)) => {
-                Err(Diagnostic::internal("the address of a parameter that is in push constants", None))
-            }
-            _ => Err(Diagnostic::internal("the address of a parameter that has none", None)),
-        },
         Base::Reg(_) | Base::Absolute => Err(Diagnostic::internal("the address of something that has none", None)),
     }
 }
