@@ -224,7 +224,7 @@ fn translates(modifier: &str) -> bool {
 fn is_form(instruction: &ast::Instruction<'_>) -> bool {
     static MANUAL: LazyLock<FxHashMap<&'static str, Vec<Vec<Slot>>>> = LazyLock::new(|| {
         let mut manual: FxHashMap<&'static str, Vec<Vec<Slot>>> = FxHashMap::default();
-        for form in manual::ALL.iter().flat_map(|instruction| instruction.forms) {
+        for form in manual::ALL.iter().flat_map(|instruction| &instruction.forms) {
             let (opcode, rest) = split_opcode(form);
             // The words of names are those of the table's rows.
             let leading = forms(opcode).iter().flat_map(|form| &form.slots).filter(|slot| slot.leads);

@@ -62,7 +62,7 @@ pub fn entries() -> Vec<Entry> {
 }
 
 fn instruction(instruction: &Instruction) -> Entry {
-    let Instruction { name, forms, uses, remark } = *instruction;
+    let Instruction { name, ref forms, uses, remark } = *instruction;
     let support = if table::forms(name).is_empty() { Support::None } else { judge(missing_forms(forms), uses) };
     Entry { name, family: Family::Instruction, support, remark }
 }

@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn forms_are_ptx() {
-        for entry in manual::ALL {
+        for entry in manual::ALL.iter() {
             assert!(vocabulary::is_opcode(entry.name), "{}", entry.name);
             assert!(!entry.forms.is_empty(), "`{}` has no forms", entry.name);
-            for form in entry.forms {
+            for form in &entry.forms {
                 let (opcode, slots) = slots(form);
                 assert_eq!(opcode, entry.name, "{form}");
                 for choice in slots.iter().flat_map(|slot| &slot.choices) {

@@ -19,7 +19,7 @@ const HEAD: &str = "\
 # What translates
 
 This file is made by `cargo run -p ptx2spv-dev --bin support > docs/support.md` from the instruction table
-(`translator/src/isa/rows.rs`) and the manual's forms (`translator/src/isa/manual.rs`). A test fails when it is out of
+(`translator/src/isa/rows.rs`) and the manual's forms (`translator/src/isa/manual.txt`). A test fails when it is out of
 date.
 
 The entries are those of the PTX manual 8.1, and some opcodes that it treats under others. *Supported* means that
