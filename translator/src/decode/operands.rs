@@ -32,7 +32,8 @@
 //! | `sign`, `turn` | constant: 1 or -1, 0 or 1 |
 //! | `!scale` | as `!c`, or 0 or 1 |
 //! | `selector` | constant: which lanes have the indices of a sparse matrix |
-//! | `policy` | cache policy of global memory: there if `.L2::cache_hint` is, and only then |
+//! | `hint` | cache policy: there if `.L2::cache_hint` is, and only then |
+//! | `policy` | the same, of global memory alone |
 //! | `&a` | address as a value: register, variable, or variable plus offset |
 //! | `d.s`, `a.s`, `c.s` | scalar video instructions: register, with `.b0` to `.b3`, `.h0`, `.h1` but for `c`; or constant source |
 //! | `-a.s`, `-c.s` | the same, and a register may be negated |
@@ -86,7 +87,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         let given = &instruction.operands;
         let hinted = modifiers.has(Word::L2CacheHint);
-        let wanted = || form.operands.iter().copied().filter(|word| hinted || *word != "policy");
+        let wanted = || form.operands.iter().copied().filter(|word| hinted || !matches!(*word, "hint" | "policy"));
         let most = wanted().count();
         let loose = wanted().filter(|word| word.ends_with('~')).count();
         let needed = wanted().take_while(|word| !word.ends_with('?')).count() - loose;
@@ -163,7 +164,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
             "[surface]" => return self.surface_place(operand, modifiers),
             "a|!p" => return self.number_or_predicate(operand),
-            "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
+            "hint" | "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
