@@ -3,8 +3,6 @@
 
 mod backend;
 mod device;
-#[cfg(test)]
-mod failing;
 mod instance;
 mod memory;
 mod pipeline;

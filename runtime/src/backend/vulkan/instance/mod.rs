@@ -207,7 +207,7 @@ impl Instance {
         // lives until the instance is destroyed (see `Drop for Shared`).
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
-                Error::NoDevice { reason: drivers::explain("no driver is installed") }
+                Error::NoDevice { reason: drivers::explain("no driver is installed that works") }
             }
             result => Error::vulkan("vkCreateInstance")(result),
         })?;

@@ -56,6 +56,9 @@ pub(crate) struct RawDevice {
     _instance: Instance,
 }
 
+/// The outcome of a call. An error comes with the call's name.
+pub(crate) type Called = Result<(), (&'static str, vk::Result)>;
+
 /// A queue family.
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
@@ -125,8 +128,6 @@ impl RawDevice {
         // SAFETY: all pointers live until the call returns; the features and extensions are among those offered.
         let ash = held::noting_threads(|| unsafe { instance.raw().create_device(physical, &create, None) })
             .map_err(Error::vulkan("vkCreateDevice"))?;
-        #[cfg(test)]
-        let ash = crate::backend::vulkan::failing::wrap(ash);
         let extension = version < Version(1, 2);
         Ok(Self {
             external_host: offer
@@ -176,6 +177,14 @@ impl RawDevice {
                 }
             }
             result => Error::vulkan(call)(result),
+        }
+    }
+
+    /// Fails if a call has told that the device is lost. A driver needn't tell again, and without work there is nothing to ask.
+    pub fn check_lost(&self) -> Result<(), Error> {
+        match self.fault.get() {
+            Some(_) => Err(self.error("vkQueueSubmit")(vk::Result::ERROR_DEVICE_LOST)),
+            None => Ok(()),
         }
     }
 

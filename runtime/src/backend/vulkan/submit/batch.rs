@@ -6,7 +6,7 @@ use ash::vk;
 
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
-use crate::backend::vulkan::raw::RawDevice;
+use crate::backend::vulkan::raw::{Called, RawDevice};
 use crate::backend::vulkan::submit::dependencies::CommandOrder;
 use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
@@ -74,13 +74,11 @@ impl Batch {
         (self.recorded, self.params_used, self.after, self.ended) = (0, 0, Point::default(), false);
         self.mirrored.clear();
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: no submission uses the pool, so it can be reset, and its buffer recorded again.
-        unsafe {
-            raw.ash
-                .reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
-                .and_then(|()| raw.ash.begin_command_buffer(self.commands, &info))
-        }
-        .map_err(Error::vulkan("vkBeginCommandBuffer"))?;
+        // SAFETY: no submission uses the pool, so it can be reset.
+        unsafe { raw.ash.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty()) }
+            .map_err(Error::vulkan("vkResetCommandPool"))?;
+        // SAFETY: the buffer of the pool that was reset can be recorded again.
+        unsafe { raw.ash.begin_command_buffer(self.commands, &info) }.map_err(Error::vulkan("vkBeginCommandBuffer"))?;
         if let Some(stamps) = &mut self.stamps {
             stamps.begin(self.commands);
         }
@@ -90,7 +88,7 @@ impl Batch {
     /// Ends recording. What the device has written becomes visible to the host once the batch has finished, and to all later commands
     /// of the queue. So the next batch needs no barrier of its own before its first command, which would make a launch that is waited
     /// for take longer.
-    pub fn end(&mut self, raw: &RawDevice) -> Result<(), vk::Result> {
+    pub fn end(&mut self, raw: &RawDevice) -> Called {
         if self.ended {
             return Ok(());
         }
@@ -98,7 +96,7 @@ impl Batch {
         let (stages, access) = (vk::PipelineStageFlags::HOST | STAGES, vk::AccessFlags::HOST_READ | ACCESS);
         memory_barrier(raw, self.commands, stages, access);
         // SAFETY: the command buffer is being recorded.
-        unsafe { raw.ash.end_command_buffer(self.commands) }?;
+        unsafe { raw.ash.end_command_buffer(self.commands) }.map_err(|result| ("vkEndCommandBuffer", result))?;
         self.ended = true;
         Ok(())
     }

@@ -13,7 +13,7 @@ use ash::vk;
 
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
 use crate::backend::vulkan::instance::held;
-use crate::backend::vulkan::raw::RawDevice;
+use crate::backend::vulkan::raw::{Called, RawDevice};
 use crate::error::Error;
 use crate::sync::lock;
 
@@ -103,15 +103,10 @@ impl Progress {
     /// # Safety
     /// The queue belongs to this device, and no other thread uses it now. Everything to wait for has been submitted.
     /// Everything that the commands use lives until they have finished.
-    pub unsafe fn submit(
-        &self,
-        queue: vk::Queue,
-        commands: vk::CommandBuffer,
-        serial: u64,
-        waits: &Waits,
-    ) -> Result<(), vk::Result> {
+    pub unsafe fn submit(&self, queue: vk::Queue, commands: vk::CommandBuffer, serial: u64, waits: &Waits) -> Called {
+        const CALL: &str = "vkQueueSubmit";
         if self.raw.held_fault().is_some() {
-            return Err(vk::Result::ERROR_DEVICE_LOST);
+            return Err((CALL, vk::Result::ERROR_DEVICE_LOST));
         }
         self.submitted.store(serial, Release);
         let buffers = [commands];
@@ -129,16 +124,16 @@ impl Progress {
                     .signal_semaphores(&semaphores)
                     .push_next(&mut timeline);
                 // SAFETY: by the contract; the semaphore is alive and its value below `serial`.
-                unsafe { self.raw.ash.queue_submit(queue, &[info], vk::Fence::null()) }
+                unsafe { self.raw.ash.queue_submit(queue, &[info], vk::Fence::null()) }.map_err(|result| (CALL, result))
             }
             Means::Fences(fences) => {
                 let mut fences = lock(fences);
                 let fence = match fences.free.pop() {
                     Some(fence) => fence,
-                    None => Arc::new(Fence::new(self.raw.clone())?),
+                    None => Arc::new(Fence::new(self.raw.clone()).map_err(|result| ("vkCreateFence", result))?),
                 };
                 // SAFETY: by the contract; the fence is alive, not signalled, and no other submission uses it.
-                unsafe { self.raw.ash.queue_submit(queue, &[info], fence.handle) }?;
+                unsafe { self.raw.ash.queue_submit(queue, &[info], fence.handle) }.map_err(|result| (CALL, result))?;
                 fences.pending.push_back((serial, fence));
                 Ok(())
             }
@@ -215,8 +210,8 @@ impl Progress {
         }
     }
 
-    /// One wait in the driver. An error comes with the name of the call.
-    fn wait_once(&self, serial: u64, limit: Duration) -> Result<(), (&'static str, vk::Result)> {
+    /// One wait in the driver.
+    fn wait_once(&self, serial: u64, limit: Duration) -> Called {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         match &self.means {
             Means::Timeline(semaphore) => {

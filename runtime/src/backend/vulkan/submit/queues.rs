@@ -17,7 +17,7 @@ use ash::vk;
 use crate::backend::deadline::{Deadline, TimeLimit};
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::vulkan::memory::Memory;
-use crate::backend::vulkan::raw::RawDevice;
+use crate::backend::vulkan::raw::{Called, RawDevice};
 use crate::backend::vulkan::submit::batch::{Batch, Recorder};
 use crate::backend::vulkan::submit::dependencies::{CommandOrder, Dependencies};
 use crate::backend::vulkan::submit::progress::{Progress, Waits};
@@ -337,6 +337,7 @@ impl Queues {
 
     fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
         self.raw.check_process()?;
+        self.raw.check_lost()?;
         let state = lock(&self.state);
         match state.failed {
             Some(result) => Err(self.raw.error("an earlier vkQueueSubmit")(result)),
@@ -405,7 +406,7 @@ impl Queues {
         let waits = |batch: &Batch| Waits::new(batch.after, &self.progress);
         // SAFETY: the state's lock gives exclusive access to the queues, and what commands use is retired through them.
         let submitted = unsafe { state.queues[index].submit(&self.raw, &self.progress[index], waits) };
-        submitted.map_err(|result| {
+        submitted.map_err(|(call, result)| {
             let batch = &state.queues[index].open;
             let can_retry =
                 matches!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
@@ -413,7 +414,7 @@ impl Queues {
             if !can_retry {
                 state.failed = Some(result);
             }
-            self.raw.error("vkQueueSubmit")(result)
+            self.raw.error(call)(result)
         })
     }
 
@@ -522,7 +523,7 @@ impl Queue {
         raw: &RawDevice,
         progress: &Progress,
         waits: impl FnOnce(&Batch) -> Waits,
-    ) -> Result<(), vk::Result> {
+    ) -> Called {
         let Some(mut batch) = self.open.take() else { return Ok(()) };
         batch.serial = self.submitted + 1;
         let submitted = batch.end(raw).and_then(|()| {
