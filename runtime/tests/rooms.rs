@@ -13,7 +13,7 @@ const HOUSES: [(&str, &str, &str); 4] = [
     (
         "src/backend/vulkan",
         "crate::backend::vulkan::",
-        "instance failing raw memory submit transfer device pipeline backend mod",
+        "instance raw memory submit transfer device pipeline backend mod",
     ),
     ("cuda/src", "crate::", "abi context graph stream memory texture module launch nodes legacy api cudart lib"),
     (

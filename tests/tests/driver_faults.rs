@@ -26,6 +26,9 @@ const UNKNOWN: i32 = -13;
 /// No function may return this one but for shaders that are invalid.
 const INVALID_SHADER: i32 = -1_000_012_000;
 
+/// What errors name where commands are lost.
+const EARLIER: &str = "an earlier vkQueueSubmit";
+
 /// Functions that submit work or wait for work.
 const WORK: &[&str] =
     &["vkQueueSubmit", "vkWaitForFences", "vkGetFenceStatus", "vkWaitSemaphores", "vkGetSemaphoreCounterValue"];
@@ -128,8 +131,6 @@ fn work_on(device: &Device) -> Result<(), Error> {
 
 fn work_with(stream: &Stream, module: &Module, large: u64) -> Result<(), Error> {
     let (device, step) = (stream.device(), module.kernel("step")?);
-    // What was printed before a failure.
-    device.take_output();
     let other = device.non_blocking_stream();
     let numbers = device.upload(&[5_u32; 64])?;
     let pinned = device.alloc_pinned(256)?;
@@ -228,10 +229,14 @@ fn try_all(driver: &State, options: &InstanceOptions, function: &str, result: i3
     let failed = driver.is_done();
     driver.plan(&[]);
     ensure!(worked.as_ref().err().is_none_or(is_told), "{worked:?}");
-    // Abandoned work leaves no memory behind. The device works as before, unless a command buffer could not be ended.
-    let again = work_on(&device);
-    if !matches!(&again, Err(Error::OutOfMemory(text)) if text.contains("an earlier vkQueueSubmit")) {
-        again.with_context(|| format!("after {worked:?}"))?;
+    // What was launched before the failure ends, which may be told once more, and its output is there.
+    let _ = device.synchronize();
+    device.take_output();
+    // The device works as before, unless commands could not be submitted.
+    match work_on(&device) {
+        Err(Error::OutOfMemory(text)) if text.contains(EARLIER) => (),
+        Err(Error::Vulkan { call: EARLIER, .. }) => (),
+        again => again.with_context(|| format!("after {worked:?}"))?,
     }
     drop(device);
     ensure!(instance.validation_messages().is_empty(), "{:?}", instance.validation_messages());
