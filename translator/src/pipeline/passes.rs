@@ -212,6 +212,12 @@ pub static PASSES: &[Pass] = &[
     policy("take_flushing", Mapped, |function, policy| {
         flushed::take_flushing(function, policy.floats.trusted.fma_f32_flushes)
     }),
+    // Before the two that follow, which expand each operation by itself.
+    policy("group_extremes", Mapped, |function, policy| {
+        if policy.branches_cheap {
+            legalize::group_extremes(function, &policy.floats);
+        }
+    }),
     policy("expand_division", Mapped, |function, policy| {
         legalize::expand_division(function, &policy.floats, policy.avoid_double_divisions)
     }),
@@ -290,6 +296,8 @@ pub static PASSES: &[Pass] = &[
     policy("flatten_nesting", Legal, |function, policy| legalize::flatten_nesting(function, policy.nesting)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
+    // When addresses are what they will be.
+    every("hide_address_sums", Legal, legalize::hide_address_sums),
     // After what would give values back to those that use them.
     every("separate_lane_loops", Legal, legalize::separate_lane_loops),
     // No pass after these two moves anything.

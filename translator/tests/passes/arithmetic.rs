@@ -260,6 +260,11 @@ fn sqrt_by_fma() {
     let mut right_at_ends = fusing(false, true);
     right_at_ends.facts.roots_f32_ends = true;
     check(Operation::Sqrt, Type::F32, &right_at_ends, 100_000);
+    // Significands of odd and even exponents, at even distances.
+    let mut device = Device::new(Operation::Sqrt, Type::F32, &right_at_ends);
+    for operand in (0x3f80_0000..0x4080_0000).step_by(509) {
+        device.check([operand, 0, 0]);
+    }
 }
 
 #[test]

@@ -142,6 +142,22 @@ fn roots() {
     check(60_000, |x, _, _| Arithmetic::Sqrt(x), |x, _, _| x.sqrt());
 }
 
+/// Quotients and roots that are tested together for extreme operands, some of which only the device's own results are.
+#[test]
+fn quotients_and_roots_of_each_other() {
+    let rdna = Target::preset("amd-rdna").expect("a preset");
+    let mut device = of_floats(&rdna, |b, [x, y, z]| {
+        let root = b.sqrt(b.fdiv(x, y));
+        b.fdiv(b.fadd(b.sqrt(b.fmul(root, z)), b.f32(1.0)), b.fsub(root, b.f32(3.0)))
+    });
+    for operands in operands(20_000) {
+        let [x, y, z] = operands.map(f32::from_bits);
+        let root = (x / y).sqrt();
+        let expected = ((root * z).sqrt() + 1.0) / (root - 3.0);
+        device.check(format_args!("a chain"), &words(operands), bits(expected));
+    }
+}
+
 #[test]
 fn sums_with_constants() {
     for constant in [1.0, -3e-30, 1e-37, 0.0, -0.0, f32::from_bits(5), f32::INFINITY] {

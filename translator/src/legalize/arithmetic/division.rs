@@ -1,4 +1,4 @@
-//! Division where the device doesn't round it correctly: from an approximate reciprocal where `Fma` rounds once, else `F32` through `F64`
+//! Division where the device doesn't round it correctly: by Newton's method where `Fma` rounds once, else `F32` through `F64`
 //! where `F64` divides correctly, else long division on integers. The device's own division is used where it fails only on denormals and no
 //! denormals are involved. NaNs are NVIDIA's, except in the last case.
 
@@ -10,6 +10,7 @@ use crate::ir::{
 };
 use crate::legalize::arithmetic::bits::negative;
 use crate::legalize::arithmetic::convert::{narrow, widen};
+use crate::legalize::arithmetic::groups::reaches;
 use crate::policy::Floats;
 use crate::soft::{DOUBLE, Format, Parts, SINGLE, leading, negated, product_sign, quiet, round, stick, with_extremes};
 use ptx2spv_target::Facts;
@@ -118,6 +119,12 @@ fn guarded(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     b.choose(is_normal, |_| quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
+/// Whether quotients on `F32` are by [`quotient_f32`] unless an operand is extreme.
+pub fn is_refined(floats: &Floats) -> bool {
+    let facts = &floats.trusted;
+    !facts.div_f32_rounded && !facts.div_f32_normal && refines(floats, Type::F32)
+}
+
 /// Whether [`quotient`] is right on a type.
 fn refines(floats: &Floats, ty: Type) -> bool {
     match ty {
@@ -158,31 +165,51 @@ pub fn unless_extreme<'f>(
     quotient: Value,
     divide: impl FnOnce(&Builder<'f>) -> Value,
 ) -> Value {
-    let format = Format::of(b.type_of(x));
-    let [of_dividends, of_divisors] = if format == SINGLE { [40, 40] } else { [400, 100] };
-    let place = format.precision - 1;
-    let bounds = |exponent: u64| [(format.bias as u64 - exponent) << place, (2 * exponent) << place];
-    // The bounds are powers of two, so that the upper halves of numbers on `F64` suffice. The sign is shifted out, which many devices do
-    // with the subtraction.
-    let is_extreme = |b: &Builder<'_>, float: Value, exponent: u64| {
-        let [least, range] = bounds(exponent).map(|bound| bound >> (format.bits - 32) << 1);
-        let bits = b.bits(float);
-        let bits = if format == SINGLE { bits } else { b.halves(bits).1 };
-        let above = b.sub_const(b.shl(bits, 1), least);
-        let range = b.i32(range as u32);
-        b.ule(range, above)
+    let has_extreme = if b.type_of(x) == Type::F32 {
+        reaches(b, RANGE, [y, x].into_iter().filter_map(|operand| above_least(b, operand, b.known(operand))))
+    } else {
+        let [of_divisor, of_dividend] = [(y, 100), (x, 400)].map(|(operand, exponent)| {
+            reaches(b, bounds(DOUBLE, exponent)[1], above_least_of(b, operand, b.known(operand), exponent))
+        });
+        b.or(of_dividend, of_divisor)
     };
-    let mut has_extreme = is_extreme(b, y, of_divisors);
-    let [least, range] = bounds(of_dividends);
-    // A constant, such as the dividend of a reciprocal, is known to be ordinary.
-    if b.known(x).is_none_or(|bits| (bits & (format.sign() - 1)).wrapping_sub(least) >= range) {
-        let is_dividend = is_extreme(b, x, of_dividends);
-        has_extreme = b.or(is_dividend, has_extreme);
-    }
     b.choose(has_extreme, divide, |_| quotient)
 }
 
-/// The reciprocal of an ordinary number on `F32`, with at least 21 bits that are right.
+/// Operands on `F32` are ordinary from one over two to the power of this on.
+const EXPONENT: u64 = 40;
+
+/// By how much an operand of a quotient on `F32` is above the least ordinary number, in a measure in which those from [`RANGE`] on are extreme;
+/// `None` of a constant, such as the dividend of a reciprocal, that is known to be ordinary.
+pub fn above_least(b: &Builder<'_>, operand: Value, known: Option<u64>) -> Option<Value> {
+    above_least_of(b, operand, known, EXPONENT)
+}
+
+/// See [`above_least`].
+pub const RANGE: u64 = bounds(SINGLE, EXPONENT)[1];
+
+/// The same on both types. The bounds are powers of two, so that the upper halves of numbers on `F64` suffice. The sign is shifted out, which
+/// many devices do with the subtraction.
+fn above_least_of(b: &Builder<'_>, operand: Value, known: Option<u64>, exponent: u64) -> Option<Value> {
+    let format = Format::of(b.type_of(operand));
+    let [least, range] = bounds(format, exponent);
+    let upper = |bits: u64| ((bits << 1) >> (format.bits - u32::BITS)) as u32;
+    if known.is_some_and(|bits| u64::from(upper(bits).wrapping_sub(least as u32)) < range) {
+        return None;
+    }
+    let bits = b.bits(operand);
+    let word = if format == SINGLE { bits } else { b.halves(bits).1 };
+    Some(b.sub_const(b.shl(word, 1), least))
+}
+
+/// The bits of two to the power of minus an exponent, and how many are below those of two to the power of the exponent: of floats' upper words
+/// without the sign, shifted left by one place.
+const fn bounds(format: Format, exponent: u64) -> [u64; 2] {
+    let place = format.precision - (format.bits - u32::BITS);
+    [(format.bias as u64 - exponent) << place, (2 * exponent) << place]
+}
+
+/// The reciprocal of an ordinary number on `F32`, with at least 21 bits that are right, from which quotients on `F64` start.
 type Reciprocal = fn(&Builder<'_>, Value) -> Value;
 
 /// The device's, which Vulkan has within 2.5 units in the last place.
@@ -200,24 +227,35 @@ fn reciprocal_by_root(b: &Builder<'_>, divisor: Value) -> Value {
     b.bitcast(b.or(bits, sign), Type::F32)
 }
 
-/// The correctly rounded quotient of ordinary numbers, by Newton's method from a reciprocal on `F32`.
+/// The correctly rounded quotient of ordinary numbers, by Newton's method.
 fn quotient(b: &Builder<'_>, facts: &Facts, reciprocal: Reciprocal, x: Value, y: Value) -> Value {
     match b.type_of(y) {
-        Type::F32 => quotient_f32(b, facts, x, y, reciprocal(b, y)),
+        Type::F32 => quotient_f32(b, facts, x, y),
         _ => quotient_f64(b, x, y, reciprocal(b, b.narrow(y))),
     }
 }
 
-/// A step for the reciprocal, and one for the quotient.
+/// The bits of a float less those of an ordinary number are near the bits of its reciprocal, with the same sign: the product of the two is
+/// within 5.1 % of a number near 1, whose reciprocal is near a square and a constant.
+const RECIPROCAL: u32 = 0x7ef2_0000;
+/// That square's root is this, less the product.
+const RECIPROCAL_ROOT: f32 = 1.501;
+/// The constant.
+const RECIPROCAL_REST: f32 = 0.749_05;
+
+/// The reciprocal from the divisor's bits, in two steps, and a step for the quotient. A device's reciprocal would save one step, but where
+/// subnormals are kept, AMD's compiler scales its operand, which takes longer.
 ///
-/// The step alone ends below the reciprocal, by the square of the error, and so at times below the middle of two numbers that the reciprocal
-/// lies just above. Four quotients would be wrong for that, all with a divisor just below a power of two. So 2^-41 is added, which no
-/// quotient minds: those that could come near the middle of two numbers were tried, for all divisors and all errors up to 3.6 units.
-fn quotient_f32(b: &Builder<'_>, facts: &Facts, x: Value, y: Value, reciprocal: Value) -> Value {
-    let [one, above] = [1.0, 2f32.powi(-41)].map(|number| b.f32(number));
+/// The first step ends within 2^-13 of the reciprocal, the second within half a unit and 2^-11 of one. All divisors were tried with all dividends
+/// whose quotients could come near the middle of two numbers. Without the square in the second step, 500 quotients would be wrong.
+pub fn quotient_f32(b: &Builder<'_>, facts: &Facts, x: Value, y: Value) -> Value {
+    let [one, root, rest] = [1.0, RECIPROCAL_ROOT, RECIPROCAL_REST].map(|number| b.f32(number));
     let negative = negative(b, facts, y);
-    let error = b.fadd(b.fma(negative, reciprocal, one), above);
-    let reciprocal = b.fma(error, reciprocal, reciprocal);
+    let guess = b.bitcast(b.sub(b.i32(RECIPROCAL), b.bits(y)), Type::F32);
+    let error = b.fma(negative, guess, root);
+    let reciprocal = b.fmul(guess, b.fma(error, error, rest));
+    let error = b.fma(negative, reciprocal, one);
+    let reciprocal = b.fma(b.fma(error, error, error), reciprocal, reciprocal);
     corrected(b, x, negative, reciprocal, b.fmul(x, reciprocal))
 }
 

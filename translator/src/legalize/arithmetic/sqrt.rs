@@ -1,4 +1,4 @@
-//! Square root where the device doesn't round it correctly: `F32` from the device's inverse root where `Fma` rounds once, else through `F64` where
+//! Square root where the device doesn't round it correctly: `F32` from an inverse root where `Fma` rounds once, else through `F64` where
 //! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
 use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
@@ -31,11 +31,30 @@ pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
 /// Least operand of [`corrected`].
 const LEAST: f32 = f32::from_bits((127 - 101) << 23);
 
-/// The root by [`corrected`] where that is right; others are computed in a branch that is hardly ever taken.
-fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+/// The bits of an operand less those of [`corrected`]'s least one: below [`RANGE`] if that is right.
+pub fn above_least(b: &Builder<'_>, x: Value) -> Value {
+    b.sub_const(b.bits(x), LEAST.to_bits().into())
+}
+
+/// See [`above_least`].
+pub const RANGE: u32 = f32::INFINITY.to_bits() - LEAST.to_bits();
+
+/// Whether roots on `F32` are by [`corrected`], which need not stand in a branch.
+pub fn is_refined(floats: &Floats) -> bool {
     let facts = &floats.trusted;
-    let above = b.sub_const(b.bits(x), LEAST.to_bits().into());
-    let range = b.i32(SINGLE.infinity() as u32 - LEAST.to_bits());
+    !facts.sqrt_f32_rounded && !facts.sqrt_f32_normal && floats.fma_f32_fused && stands_alone(floats)
+}
+
+/// Whether [`corrected`] may get any operand: without the device's inverse root, or if that is right for all.
+fn stands_alone(floats: &Floats) -> bool {
+    !floats.trusted.sqrt_f32_refined || (!has_double(floats) && floats.trusted.roots_f32_ends)
+}
+
+/// The root by [`corrected`] where that is right; others are computed in a branch that is hardly ever taken.
+pub fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+    let facts = &floats.trusted;
+    let above = above_least(b, x);
+    let range = b.i32(RANGE);
     let of_extreme = |b: &Builder<'_>| {
         // Where denormals may be anything, no mode is declared that keeps them in the product which raises them.
         if facts.denormals_f32_kept && floats.flush && !has_double(floats) {
@@ -44,7 +63,7 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
             root(b, floats, Rounding::NearestEven, x)
         }
     };
-    if has_double(floats) || !facts.roots_f32_ends {
+    if !stands_alone(floats) {
         let is_within = b.ult(above, range);
         return b.choose(is_within, |b| corrected(b, floats, x), of_extreme);
     }
@@ -52,13 +71,13 @@ fn refined(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
     b.choose(b.ule(range, above), of_extreme, |_| root)
 }
 
-/// The product of an operand and the device's inverse root, corrected by half of its residual (Markstein, "Computation of Elementary
-/// Functions on the IBM RISC System/6000", 1990). NVIDIA's own code does so too. Where the inverse root isn't known to be accurate enough
-/// for that, a step of Goldschmidt's method comes first: Vulkan has the inverse root within two units in the last place. Right for operands
-/// that are not infinite, negative or NaN, nor so small that the residual underflows.
-fn corrected(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
+/// The product of an operand and its inverse root, corrected by half of its residual (Markstein, "Computation of Elementary Functions on the
+/// IBM RISC System/6000", 1990). NVIDIA's own code does so too, from the device's inverse root. Where that isn't known to be accurate enough, it
+/// comes from [`inverse_root`], and a step of Goldschmidt's method follows: all significands were tried. Right for operands that are not infinite,
+/// negative or NaN, nor so small that the residual underflows.
+pub fn corrected(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
     let facts = &floats.trusted;
-    let inverse = b.unary(Unary::InverseSqrtApprox, x);
+    let inverse = if facts.sqrt_f32_refined { b.unary(Unary::InverseSqrtApprox, x) } else { inverse_root(b, facts, x) };
     let mut guess = b.fmul(x, inverse);
     let one_half = b.f32(0.5);
     let mut half = b.fmul(inverse, one_half);
@@ -68,6 +87,17 @@ fn corrected(b: &Builder<'_>, floats: &Floats, x: Value) -> Value {
         guess = b.fma(guess, error, guess);
     }
     b.fma(b.fma(negative(b, facts, guess), guess, x), half, guess)
+}
+
+/// The inverse root within 2^-14, from half of the operand's bits: these less than a constant are near the bits of the inverse root, up to a
+/// factor. The operand times the square of that number is near 0.6, and the inverse root of this near a square and a constant. Where subnormals
+/// are kept, AMD's compiler scales the operand of the device's own, which takes longer.
+fn inverse_root(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
+    const BITS: u32 = 0x5f12_0000;
+    let [root, rest] = [1.127, 1.01285].map(|number| b.f32(number));
+    let guess = b.bitcast(b.sub(b.i32(BITS), b.shr(b.bits(x), 1)), Type::F32);
+    let error = b.fma(negative(b, facts, b.fmul(x, guess)), guess, root);
+    b.fmul(guess, b.fma(error, error, rest))
 }
 
 /// By how much operands below [`LEAST`] are raised, as a power of two.

@@ -1,5 +1,6 @@
 //! What single drivers get wrong or refuse.
 
+pub(in crate::legalize) mod address_sums;
 pub(in crate::legalize) mod byte_swaps;
 pub(in crate::legalize) mod conditions;
 pub(in crate::legalize) mod dot_nans;

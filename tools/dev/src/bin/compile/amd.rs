@@ -19,7 +19,7 @@ const MOST_LOOPS: u32 = 4;
 /// of square roots (`sqrt.rs`).
 const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
 /// Instructions between such a comparison and the branch.
-const BRANCH_DISTANCE: usize = 4;
+const BRANCH_DISTANCE: usize = 8;
 
 /// What a kernel's code costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

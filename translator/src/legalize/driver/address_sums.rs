@@ -1,0 +1,150 @@
+//! Keeps Mesa's compiler for AMD from losing the carry of an address's offsets.
+//!
+//! That compiler takes zero-extended words out of the sum that makes an address, adds them on 32 bits, and has the processor add the result
+//! to the rest (`try_extract_additions` in `src/amd/common/ac_nir_lower_global_access.c`; later versions ask first whether a carry may be lost).
+//! So where the words of a sum may come to 4 GiB, some become operands of an exclusive or, and are no words any more for that compiler.
+
+use rustc_hash::FxHashSet;
+
+use crate::index::IndexVec;
+use crate::ir::{
+    Binary, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, Var, for_each_stmt, rewrite,
+};
+use crate::legalize::driver::veil::Veil;
+
+/// A bit of the veil. Another pass hides signs by the same one, which are no words of addresses.
+const VEIL: u64 = 4;
+/// How deep the operations are looked at that bound a word.
+const DEEPEST: u32 = 8;
+/// How many operands of a sum are looked at.
+const MOST_OPERANDS: usize = 64;
+/// No workgroup has more invocations.
+const MOST_INVOCATIONS: u64 = 1 << 16;
+
+/// Hides words of addresses whose sum may need more than 32 bits.
+pub fn hide_address_sums(function: &mut Function) {
+    let mut sums = Sums::of(function);
+    for_each_stmt(&function.body, |stmt| {
+        if let Some((access, address)) = stmt.access()
+            && access.space == Space::Global
+            && function.type_of(address) == Type::I64
+        {
+            sums.add(address);
+        }
+    });
+    let hidden = sums.hidden;
+    if hidden.is_empty() {
+        return;
+    }
+    let [veil] = Veil::draw(function, [VEIL]);
+    rewrite(function, |b, stmt| match *stmt {
+        Stmt::Let(result, op) if hidden.contains(&result) => Rewritten::By(veil.hide(b, b.op(Type::I64, op))),
+        _ => Rewritten::Kept,
+    });
+}
+
+struct Sums {
+    /// What defines each value.
+    operations: IndexVec<Value, Option<Op>>,
+    /// The greatest number that each value can be that is loaded.
+    loaded: IndexVec<Value, u64>,
+    /// The value of each variable that is set once.
+    contents: IndexVec<Var, Option<Value>>,
+    /// The words to hide.
+    hidden: FxHashSet<Value>,
+}
+
+impl Sums {
+    fn of(function: &Function) -> Sums {
+        let mut operations = IndexVec::filled(None, function.values.len());
+        let mut loaded = IndexVec::filled(u64::MAX, function.values.len());
+        let mut contents = IndexVec::filled(None, function.vars.len());
+        let mut is_set = IndexVec::filled(false, function.vars.len());
+        for_each_stmt(&function.body, |stmt| match stmt {
+            Stmt::Let(result, op) => operations[*result] = Some(*op),
+            Stmt::Load { results, access, .. } if access.bytes < 4 => {
+                results.iter().for_each(|result| loaded[*result] = (1 << (8 * access.bytes)) - 1);
+            }
+            Stmt::Set(var, value) => {
+                contents[*var] = Some(*value).filter(|_| !is_set[*var]);
+                is_set[*var] = true;
+            }
+            _ => {}
+        });
+        Sums { operations, loaded, contents, hidden: FxHashSet::default() }
+    }
+
+    /// What defines a value, or the one that its variable was set to.
+    fn operation(&self, value: Value) -> Option<Op> {
+        let operation = |value| self.operations.at(value).copied().flatten();
+        match operation(value) {
+            Some(Op::Get(var)) => self.contents.at(var).copied().flatten().and_then(operation),
+            op => op,
+        }
+    }
+
+    /// Finds the words of a sum that together need more than 32 bits.
+    fn add(&mut self, address: Value) {
+        let (mut operands, mut seen, mut sum) = (vec![address], 0, 0u64);
+        while let Some(operand) = operands.pop() {
+            seen += 1;
+            match self.operation(operand) {
+                _ if self.hidden.contains(&operand) => {}
+                Some(Op::Const(_)) | None => {}
+                Some(_) if seen > MOST_OPERANDS => {
+                    self.hidden.insert(operand);
+                }
+                Some(Op::Binary(Binary::Add, x, y)) => operands.extend([x, y]),
+                Some(Op::Binary(Binary::Sub, x, _)) => operands.push(x),
+                Some(_) => {
+                    let most = self.most(operand, DEEPEST);
+                    if most <= u32::MAX.into() {
+                        sum += most;
+                        if sum > u32::MAX.into() {
+                            sum -= most;
+                            self.hidden.insert(operand);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The greatest number that a value can be, or one above.
+    fn most(&self, value: Value, depth: u32) -> u64 {
+        let loaded = self.loaded.at(value).copied().unwrap_or(u64::MAX);
+        let Some(op) = self.operation(value).filter(|_| depth > 0) else { return loaded };
+        let most = |value: Value| self.most(value, depth - 1);
+        let known = |value: Value| match self.operation(value) {
+            Some(Op::Const(bits)) => Some(bits),
+            _ => None,
+        };
+        match op {
+            Op::Const(bits) => bits,
+            Op::Unary(Unary::ZeroExtend, x) => most(x).min(u32::MAX.into()),
+            Op::Unary(Unary::BitCount, _) => 64,
+            Op::Binary(Binary::And | Binary::MinUnsigned, x, y) => most(x).min(most(y)),
+            Op::Binary(Binary::Shr, x, y) => most(x) >> known(y).map_or(0, |places| places.min(63)),
+            Op::Binary(Binary::Shl, x, y) => {
+                let factor = known(y).and_then(|places| 1u64.checked_shl(u32::try_from(places).ok()?));
+                factor.map_or(u64::MAX, |factor| most(x).saturating_mul(factor))
+            }
+            Op::Binary(Binary::Add, x, y) => most(x).saturating_add(most(y)),
+            Op::Binary(Binary::Mul, x, y) => most(x).saturating_mul(most(y)),
+            Op::Binary(Binary::RemUnsigned, _, y) if known(y).is_some_and(|divisor| divisor > 0) => most(y),
+            Op::Binary(Binary::DivUnsigned, x, y) if known(y).is_some_and(|divisor| divisor > 0) => most(x),
+            Op::Select(_, x, y) => most(x).max(most(y)),
+            Op::Builtin(
+                Builtin::ThreadId(_)
+                | Builtin::BlockSize(_)
+                | Builtin::Invocations
+                | Builtin::ThreadIndex
+                | Builtin::ClusterRank
+                | Builtin::InvocationIndex
+                | Builtin::SubgroupId
+                | Builtin::SubgroupLane,
+            ) => MOST_INVOCATIONS,
+            _ => u64::MAX,
+        }
+    }
+}
