@@ -27,7 +27,9 @@ use super::joins::Joins;
 use super::loops::marked;
 use super::stop::{Barrier, Kind, Stop};
 use crate::index::{Index, IndexVec, number};
-use crate::ir::{Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Varies, Warp, WarpOp};
+use crate::ir::{
+    Block, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, VarSet, Varies, Warp, WarpOp, for_each_result,
+};
 
 /// For each block, whether threads of a CTA or cluster may execute it without the others.
 pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
@@ -270,18 +272,12 @@ impl<'s> Analysis<'s> {
                         Sources::Others(learns) => learns(stmt),
                     };
                     if source || self.value(*address) {
-                        for result in results {
-                            self.mark(*result);
-                        }
+                        results.iter().for_each(|result| self.mark(*result));
                     }
                 }
                 Stmt::Atomic(atomic) => {
                     let known = matches!(self.sources, Sources::Others(learns) if !learns(stmt));
-                    if let Some(result) = atomic.result
-                        && !known
-                    {
-                        self.mark(result);
-                    }
+                    atomic.result.filter(|_| !known).into_iter().for_each(|result| self.mark(result));
                 }
                 Stmt::Warp(warp) if matches!(self.sources, Sources::Lanes(_)) => {
                     let differs = self.differs(warp);
@@ -296,15 +292,7 @@ impl<'s> Analysis<'s> {
                     let operands = op.operands();
                     let depends = operands.is_empty() || operands.into_iter().any(|value| self.value(value));
                     if depends || control.depends || self.value(*members) {
-                        for result in results {
-                            self.mark(*result);
-                        }
-                    }
-                }
-                // Warps differ from each other.
-                Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
-                    for result in results {
-                        self.mark(*result);
+                        results.iter().for_each(|result| self.mark(*result));
                     }
                 }
                 // Nested lists come from guards and small loops of single instructions.
@@ -324,14 +312,8 @@ impl<'s> Analysis<'s> {
                         }
                     }
                 }
-                Stmt::At(_)
-                | Stmt::Store { .. }
-                | Stmt::Barrier(_)
-                | Stmt::Report(..)
-                | Stmt::Arrive(_)
-                | Stmt::Fence(_)
-                | Stmt::Break
-                | Stmt::Return(_) => {}
+                // Warps differ from each other.
+                _ => for_each_result(stmt, |result| self.mark(result)),
             }
         }
     }
@@ -368,19 +350,9 @@ impl<'s> Analysis<'s> {
 
     fn op(&self, op: &Op) -> bool {
         match *op {
-            Op::Const(_) => false,
             Op::Get(var) => self.part.places.of(var).is_none_or(|place| self.vars.contains(place)),
-            Op::Unary(_, a) => self.value(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) || self.value(b),
-            Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) | Op::Matrix(_, a, b, c) => {
-                self.value(a) || self.value(b) || self.value(c)
-            }
-            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) | Op::Half(_, arithmetic) => {
-                arithmetic.any(|value| self.value(value))
-            }
-            Op::Call(_, operands) => operands.into_iter().flatten().any(|value| self.value(value)),
-            Op::Sample(sample) => sample.operands().any(|value| self.value(value)),
             Op::Builtin(builtin) => !matches!(self.sources, Sources::Others(_)) && builtin.varies() != Varies::Nowhere,
+            op => op.any_operand(|operand| self.value(operand)),
         }
     }
 }

@@ -23,18 +23,6 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
         _ => None,
     };
     match *op {
-        Op::Const(_)
-        | Op::Get(_)
-        | Op::Fma(..)
-        | Op::DotFma(..)
-        | Op::Matrix(..)
-        | Op::Rounded(..)
-        | Op::Flushed(..)
-        | Op::Half(..)
-        | Op::Pair(..)
-        | Op::Builtin(_)
-        | Op::Sample(_)
-        | Op::Call(..) => None,
         Op::Unary(op, a) => fold_unary(function, op, a, definition(a)),
         Op::Binary(op, a, b) => {
             if op == Binary::And
@@ -68,6 +56,7 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
             None if a == b || constant(a).is_some_and(|bits| constant(b) == Some(bits)) => Some(Folded::Value(a)),
             None => None,
         },
+        _ => None,
     }
 }
 

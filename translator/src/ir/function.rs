@@ -115,6 +115,11 @@ impl Function {
         constants
     }
 
+    /// The operations that define values.
+    pub fn definitions(&self) -> IndexVec<Value, Option<Op>> {
+        definitions(&self.body, self.values.len())
+    }
+
     /// A new value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
         self.values.push(ty)
@@ -134,4 +139,17 @@ impl Function {
     pub fn var_type(&self, var: Var) -> Type {
         self.vars[var]
     }
+}
+
+/// The operations in a list that define values, of which the function has as many as this.
+pub fn definitions(body: &Block, values: usize) -> IndexVec<Value, Option<Op>> {
+    let mut definitions = IndexVec::filled(None, values);
+    for_each_stmt(body, |stmt| {
+        if let Stmt::Let(value, op) = stmt
+            && let Some(entry) = definitions.at_mut(*value)
+        {
+            *entry = Some(*op);
+        }
+    });
+    definitions
 }

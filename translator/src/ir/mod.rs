@@ -13,12 +13,12 @@
 //!   needs them, so that moving a NaN can't change it.
 
 mod builder;
+mod dataflow;
 mod definitions;
 mod fold;
 mod function;
 mod legal;
 pub mod locks;
-mod marks;
 mod memory;
 mod op;
 mod operand_types;
@@ -35,10 +35,10 @@ mod verify;
 mod warp;
 
 pub use builder::{Builder, bits_type};
+pub(crate) use dataflow::{Fact, Flow, Marks};
 pub use fold::{Folded, fold, looks_through};
-pub use function::{Constants, Function, Helper, OwnShared};
+pub use function::{Constants, Function, Helper, OwnShared, definitions};
 pub use legal::Legal;
-pub(crate) use marks::Marks;
 pub use memory::{
     Access, Atomic, AtomicOp, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, HalfFormat, HalfOp, MemoryOrder,
     Ordered, Scope, Space,

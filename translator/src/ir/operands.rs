@@ -57,6 +57,15 @@ pub fn for_each_op_operand(op: Op, mut visit: impl FnMut(Value)) {
     });
 }
 
+impl Op {
+    /// Whether something holds for one of the operands.
+    pub fn any_operand(self, mut holds: impl FnMut(Value) -> bool) -> bool {
+        let mut any = false;
+        for_each_op_operand(self, |value| any |= holds(value));
+        any
+    }
+}
+
 /// Calls `visit` with every value that the statement uses.
 pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
     let mut visited = |value| {

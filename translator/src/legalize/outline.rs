@@ -15,7 +15,7 @@ use crate::diagnostic::ErrorKind;
 use crate::index::{Index, number};
 use crate::ir::{
     Arithmetic, Builder, Builtin, Constants, Function, HELPER_PARAMETERS, Helper, Op, Rewritten, Rounding, Stmt, Type,
-    Unary, Value, bits_type, for_each_stmt, map_op_operands, rewrite, size,
+    Unary, Value, bits_type, for_each_op_operand, for_each_stmt, map_op_operands, rewrite, size,
 };
 use crate::legalize::arithmetic::division::divided_by_device;
 use crate::legalize::arithmetic::rounded::{floors, is_floor_of_clamped};
@@ -303,11 +303,10 @@ fn floors_of_clamped(function: &Function, facts: &Facts, constants: &Constants) 
 fn is_candidate(function: &Function, is_fma_fused: bool, result: Value, op: &Op) -> bool {
     let mut wide = matches!(function.type_of(result), Type::F32 | Type::F64);
     let mut float = wide;
-    map_op_operands(*op, |operand| {
+    for_each_op_operand(*op, |operand| {
         let ty = function.type_of(operand);
         float |= matches!(ty, Type::F32 | Type::F64);
         wide |= ty == Type::I64;
-        operand
     });
     match op {
         Op::Const(_) | Op::Get(_) | Op::Builtin(_) | Op::Pair(..) | Op::Select(..) | Op::Call(..) | Op::Sample(_) => {

@@ -1,88 +1,54 @@
 //! By which power of two the integers of a function can be divided.
 
-use crate::index::IndexVec;
-use crate::ir::{Binary, Block, Constants, Function, Op, Stmt, Unary, Value, Var};
+use crate::ir::{Binary, Constants, Fact, Flow, Function, Op, Stmt, Unary, Value};
 
-/// Rounds until variables that still change count as odd: each of them takes a walk over the function.
-const ROUNDS: usize = 8;
+/// How many of an integer's lowest bits are zeros.
+#[derive(Clone, Copy, PartialEq)]
+struct Zeros(u32);
 
-/// For each value, how many of its lowest bits are zeros.
-pub struct Alignment {
-    values: IndexVec<Value, u32>,
-    vars: IndexVec<Var, u32>,
-    constants: Constants,
-    /// Whether a variable was found to be less aligned than it was taken for.
-    changed: bool,
+impl Fact for Zeros {
+    /// Variables start as zero.
+    const LEAST: Self = Self(u64::BITS);
+
+    /// Each walk takes its time.
+    const MOST_WALKS: Option<(usize, Self)> = Some((8, Self(0)));
+
+    fn join(self, other: Self) -> Self {
+        Self(self.0.min(other.0))
+    }
 }
 
+/// For each value, how many of its lowest bits are zeros.
+pub struct Alignment(Flow<Zeros>);
+
 impl Alignment {
-    /// Variables carry values around loops, so the walk is repeated until it finds nothing new.
+    /// That of a function's values.
     pub fn of(function: &Function) -> Alignment {
-        let mut found = Alignment {
-            values: IndexVec::filled(0, function.values.len()),
-            // They start as zero.
-            vars: IndexVec::filled(u64::BITS, function.vars.len()),
-            constants: IndexVec::filled(None, function.values.len()),
-            changed: true,
-        };
-        for round in 0.. {
-            if !found.changed {
-                break;
-            }
-            found.changed = false;
-            if round == ROUNDS {
-                found.vars.fill(0);
-            }
-            found.list(&function.body);
-        }
-        found
+        let constants = function.constants();
+        Alignment(Flow::forward(function, |found: &Flow<Zeros>, _, stmt| match stmt {
+            Stmt::Let(_, op) => Zeros(zeros(op, &constants, |value| found.at(value).map_or(0, |zeros| zeros.0))),
+            _ => Zeros(0),
+        }))
     }
 
     /// The lowest bits of a value that are zeros.
     pub fn zeros(&self, value: Value) -> u32 {
-        self.values.at(value).copied().unwrap_or(0)
+        self.0.at(value).map_or(0, |zeros| zeros.0)
     }
+}
 
-    fn list(&mut self, list: &Block) {
-        for stmt in list {
-            match stmt {
-                Stmt::Let(value, op) => {
-                    if let Op::Const(bits) = op {
-                        self.constants[*value] = Some(*bits);
-                    }
-                    self.values[*value] = self.op(op);
-                }
-                Stmt::Set(var, value) => {
-                    let zeros = self.zeros(*value);
-                    let var = &mut self.vars[*var];
-                    self.changed |= zeros < *var;
-                    *var = zeros.min(*var);
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.list(then);
-                    self.list(otherwise);
-                }
-                Stmt::Loop(body) => self.list(body),
-                _ => {}
-            }
-        }
-    }
-
-    fn op(&self, op: &Op) -> u32 {
-        let constant = |value: Value| self.constants[value].and_then(|bits| u32::try_from(bits).ok());
-        match *op {
-            Op::Const(bits) => bits.trailing_zeros(),
-            Op::Get(var) => self.vars[var],
-            Op::Unary(Unary::ZeroExtend | Unary::SignExtend | Unary::Truncate, a) => self.zeros(a),
-            Op::Binary(Binary::Add | Binary::Sub | Binary::Or | Binary::Xor, a, b) => self.zeros(a).min(self.zeros(b)),
-            Op::Binary(Binary::Mul, a, b) => self.zeros(a).saturating_add(self.zeros(b)).min(u64::BITS),
-            Op::Binary(Binary::And, a, b) => self.zeros(a).max(self.zeros(b)),
-            Op::Binary(Binary::Shl, a, b) => (self.zeros(a) + constant(b).unwrap_or(0)).min(u64::BITS),
-            Op::Binary(Binary::Shr | Binary::Sar, a, b) => {
-                constant(b).map_or(0, |amount| self.zeros(a).saturating_sub(amount))
-            }
-            Op::Select(_, a, b) => self.zeros(a).min(self.zeros(b)),
-            _ => 0,
-        }
+/// The lowest bits of a result that are zeros, by those of the operands.
+fn zeros(op: &Op, constants: &Constants, of: impl Fn(Value) -> u32) -> u32 {
+    let constant = |value: Value| constants[value].and_then(|bits| u32::try_from(bits).ok());
+    match *op {
+        Op::Const(bits) => bits.trailing_zeros(),
+        Op::Unary(Unary::ZeroExtend | Unary::SignExtend | Unary::Truncate, a) => of(a),
+        Op::Binary(Binary::Add | Binary::Sub | Binary::Or | Binary::Xor, a, b) => of(a).min(of(b)),
+        Op::Binary(Binary::Mul, a, b) => of(a).saturating_add(of(b)).min(u64::BITS),
+        Op::Binary(Binary::And, a, b) => of(a).max(of(b)),
+        Op::Binary(Binary::Shl, a, b) => (of(a) + constant(b).unwrap_or(0)).min(u64::BITS),
+        Op::Binary(Binary::Shr | Binary::Sar, a, b) => constant(b).map_or(0, |amount| of(a).saturating_sub(amount)),
+        Op::Select(_, a, b) => of(a).min(of(b)),
+        _ => 0,
     }
 }

@@ -14,26 +14,24 @@
 use super::narrow::{STEPS, narrow};
 use crate::index::IndexVec;
 use crate::ir::{
-    Access, Binary, Block, Builtin, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Rewritten, Space,
-    Stmt, Type, Unary, Value, Var, Warp, rewrite,
+    Access, Binary, Builtin, Fact, Flow, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op, Rewritten,
+    Space, Stmt, Type, Unary, Value, rewrite,
 };
 
 /// Resolves address spaces; see the module.
 pub fn resolve_spaces(function: &mut Function) {
-    let mut facts = Vec::new();
-    let mut definition = IndexVec::filled(None, function.values.len());
-    collect(&function.body, &mut facts, &mut definition);
-    let mut kinds = Kinds {
-        value: IndexVec::filled(Kind::Small, function.values.len()),
-        var: IndexVec::filled(Kind::Small, function.vars.len()),
-        definition,
-        function,
-    };
-    // Ends because kinds only rise, at most twice each.
-    while kinds.round(&facts) {}
-    let Kinds { value: kind, definition, .. } = kinds;
-    let resolve = |access: &Access, address: Value| match kind.at(address) {
-        Some(Kind::In(space)) if access.space == Space::Generic => Some(*space),
+    let definition = function.definitions();
+    let kinds = Flow::forward(function, |found, result, stmt| {
+        let is_long = function.type_of(result) == Type::I64;
+        match stmt {
+            Stmt::Let(value, op) => Kinds { function, definition: &definition, found }.result(*value, op),
+            Stmt::Load { access, .. } if is_long && access.read_only => Kind::In(Space::Global),
+            _ if is_long => Kind::Unknown,
+            _ => Kind::Small,
+        }
+    });
+    let resolve = |access: &Access, address: Value| match kinds.at(address) {
+        Some(Kind::In(space)) if access.space == Space::Generic => Some(space),
         _ => None,
     };
     rewrite(function, |b, stmt| {
@@ -65,7 +63,10 @@ enum Kind {
     Unknown,
 }
 
-impl Kind {
+/// Each rises at most twice.
+impl Fact for Kind {
+    const LEAST: Kind = Kind::Small;
+
     fn join(self, other: Kind) -> Kind {
         match (self, other) {
             (Kind::Small, kind) | (kind, Kind::Small) => kind,
@@ -73,82 +74,25 @@ impl Kind {
             _ => Kind::Unknown,
         }
     }
+}
 
+impl Kind {
     /// Whether nothing of shared or local memory's addresses can be in it, however disguised.
     fn is_harmless(self) -> bool {
         matches!(self, Kind::Small | Kind::Offset | Kind::In(Space::Global))
     }
 }
 
-/// What says something about kinds.
-enum Fact {
-    Let(Value, Op),
-    Set(Var, Value),
-    Loaded(Value, Kind),
-}
-
-fn collect(block: &Block, facts: &mut Vec<Fact>, definition: &mut IndexVec<Value, Option<Op>>) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let(value, op) => {
-                facts.push(Fact::Let(*value, *op));
-                definition[*value] = Some(*op);
-            }
-            Stmt::Set(var, value) => facts.push(Fact::Set(*var, *value)),
-            Stmt::Load { results, access, .. } => {
-                let kind = if access.read_only { Kind::In(Space::Global) } else { Kind::Unknown };
-                facts.extend(results.iter().map(|result| Fact::Loaded(*result, kind)));
-            }
-            Stmt::Atomic(atomic) => facts.extend(atomic.result.map(|result| Fact::Loaded(result, Kind::Unknown))),
-            Stmt::Warp(Warp { results, .. }) | Stmt::Subgroup(results, _) => {
-                facts.extend(results.iter().map(|result| Fact::Loaded(*result, Kind::Unknown)));
-            }
-            Stmt::If { then, otherwise, .. } => {
-                collect(then, facts, definition);
-                collect(otherwise, facts, definition);
-            }
-            Stmt::Loop(body) => collect(body, facts, definition),
-            Stmt::At(_)
-            | Stmt::Store { .. }
-            | Stmt::Barrier(_)
-            | Stmt::Report(..)
-            | Stmt::Arrive(_)
-            | Stmt::Fence(_)
-            | Stmt::Break
-            | Stmt::Return(_) => {}
-        }
-    }
-}
-
+/// What is known while the kinds of the function's values are found.
 struct Kinds<'f> {
     function: &'f Function,
-    value: IndexVec<Value, Kind>,
-    var: IndexVec<Var, Kind>,
-    definition: IndexVec<Value, Option<Op>>,
+    definition: &'f IndexVec<Value, Option<Op>>,
+    found: &'f Flow<Kind>,
 }
 
 impl Kinds<'_> {
-    /// Applies every fact once; true if that changed anything.
-    fn round(&mut self, facts: &[Fact]) -> bool {
-        let mut changed = false;
-        for fact in facts {
-            let (kind, entry) = match fact {
-                Fact::Let(value, op) => (self.result(*value, op), &mut self.value[*value]),
-                Fact::Set(var, value) => (self.value[*value], &mut self.var[*var]),
-                Fact::Loaded(value, kind) if self.function.type_of(*value) == Type::I64 => {
-                    (*kind, &mut self.value[*value])
-                }
-                Fact::Loaded(..) => continue,
-            };
-            let joined = entry.join(kind);
-            changed |= joined != *entry;
-            *entry = joined;
-        }
-        changed
-    }
-
     fn kind(&self, value: Value) -> Kind {
-        self.value[value]
+        self.found.at(value).unwrap_or(Kind::Unknown)
     }
 
     fn constant(&self, value: Value) -> Option<u64> {
@@ -164,7 +108,6 @@ impl Kinds<'_> {
         }
         match *op {
             Op::Const(bits) => constant_kind(bits),
-            Op::Get(var) => self.var[var],
             Op::Unary(Unary::ZeroExtend | Unary::SignExtend, _) => Kind::Small,
             Op::Unary(Unary::Bitcast(_), a) => self.kind(a),
             Op::Unary(Unary::Neg | Unary::Not, a) => match self.kind(a) {
@@ -174,7 +117,8 @@ impl Kinds<'_> {
             Op::Binary(op, a, b) => self.binary(op, a, b),
             Op::Select(_, a, b) => self.kind(a).join(self.kind(b)),
             Op::Builtin(Builtin::PushConstant(_)) => Kind::In(Space::Global),
-            Op::Unary(..)
+            Op::Get(_)
+            | Op::Unary(..)
             | Op::Compare(..)
             | Op::Fma(..)
             | Op::DotFma(..)

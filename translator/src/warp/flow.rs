@@ -72,19 +72,7 @@ impl Pack<'_> {
             Stmt::Let(value, _) => self.uniform.value(*value),
             Stmt::Set(var, _) => self.uniform.var(*var),
             Stmt::Load { results, .. } => results.iter().all(|result| self.uniform.value(*result)),
-            Stmt::At(_)
-            | Stmt::Store { .. }
-            | Stmt::Atomic(_)
-            | Stmt::Warp(_)
-            | Stmt::Subgroup(..)
-            | Stmt::Barrier(_)
-            | Stmt::Report(..)
-            | Stmt::Arrive(_)
-            | Stmt::Fence(_)
-            | Stmt::If { .. }
-            | Stmt::Loop(_)
-            | Stmt::Break
-            | Stmt::Return(_) => false,
+            _ => false,
         }
     }
 
@@ -116,12 +104,7 @@ impl Pack<'_> {
         if !op.is_speculatable() || matches!(op, Op::Get(_)) && !settled {
             return false;
         }
-        let mut ready = true;
-        crate::ir::map_op_operands(*op, |value| {
-            ready &= matches!(self.values.at(value), Some(Slot::Same(_) | Slot::Each(_)));
-            value
-        });
-        ready
+        !op.any_operand(|value| !matches!(self.values.at(value), Some(Slot::Same(_) | Slot::Each(_))))
     }
 
     fn define_each(&mut self, value: Value, op: &Op) {

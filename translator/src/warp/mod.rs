@@ -33,7 +33,7 @@ mod unpacked;
 
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
-use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, for_each_stmt, has_warp};
+use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, definitions, for_each_stmt, has_warp};
 use crate::opt;
 use crate::policy::Workgroups;
 pub use choose::Blocks;
@@ -98,7 +98,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         in_loops,
         arrays,
         uses: parallel_region::uses(&body, values),
-        definitions: recompute::definitions(&body, values),
+        definitions: definitions(&body, values),
         values: IndexVec::filled(Slot::None, values),
         vars: IndexVec::filled(Vec::new(), vars),
         local_bytes,

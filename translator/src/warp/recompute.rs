@@ -5,24 +5,10 @@ use rustc_hash::FxHashMap;
 
 use super::choose::WARP;
 use super::pack::{Pack, Slot};
-use crate::index::IndexVec;
-use crate::ir::{Block, Builtin, Op, Stmt, Value, for_each_stmt, map_op_operands};
+use crate::ir::{Builtin, Op, Value, for_each_op_operand, map_op_operands};
 
 /// The most operations that take the place of a shuffle.
 const MOST: usize = 24;
-
-/// The operations that define a function's values.
-pub(super) fn definitions(body: &Block, values: usize) -> IndexVec<Value, Option<Op>> {
-    let mut definitions = IndexVec::filled(None, values);
-    for_each_stmt(body, |stmt| {
-        if let Stmt::Let(value, op) = stmt
-            && let Some(entry) = definitions.at_mut(*value)
-        {
-            *entry = Some(*op);
-        }
-    });
-    definitions
-}
 
 impl Pack<'_> {
     /// The value that lane `from` of a lane's warp has, if a few operations on that lane's number and on values that are the same for all give it.
@@ -70,10 +56,7 @@ impl Pack<'_> {
             _ => false,
         };
         let mut are_able = is_able && operations.len() < MOST;
-        map_op_operands(op, |operand| {
-            are_able = are_able && self.comes_from_number(operand, operations);
-            operand
-        });
+        for_each_op_operand(op, |operand| are_able = are_able && self.comes_from_number(operand, operations));
         operations.push((value, op));
         are_able && operations.len() <= MOST
     }

@@ -9,7 +9,7 @@ use super::positions::ThreadOrder;
 use crate::index::IndexVec;
 use crate::ir::{
     Binary, Block, Builtin, Constants, Function, MemoryOrder, Op, Shuffle, Space, Stmt, Value, Var, Varies, Warp,
-    WarpOp,
+    WarpOp, for_each_result,
 };
 use ptx2spv_target::Packing;
 
@@ -98,9 +98,7 @@ impl Uniform {
                         results.iter().for_each(|result| self.differ(*result));
                     }
                 }
-                Stmt::Atomic(atomic) => atomic.result.into_iter().for_each(|result| self.differ(result)),
                 Stmt::Warp(warp) => self.warp(warp),
-                Stmt::Subgroup(results, _) => results.iter().for_each(|result| self.differ(*result)),
                 Stmt::If { condition, then, otherwise } => {
                     let apart = apart || !is_collective(stmt) || !self.value(*condition);
                     self.list(then, apart);
@@ -110,14 +108,7 @@ impl Uniform {
                     let apart = apart || !is_collective(stmt) || self.leaves_apart(body);
                     self.list(body, apart);
                 }
-                Stmt::At(_)
-                | Stmt::Store { .. }
-                | Stmt::Barrier(_)
-                | Stmt::Report(..)
-                | Stmt::Arrive(_)
-                | Stmt::Fence(_)
-                | Stmt::Break
-                | Stmt::Return(_) => {}
+                _ => for_each_result(stmt, |result| self.differ(result)),
             }
         }
     }
@@ -137,16 +128,6 @@ impl Uniform {
             {
                 self.constant(amount).is_some_and(|amount| amount >= self.packing.span().trailing_zeros())
             }
-            Op::Unary(_, a) => self.value(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Pair(a, b) => self.value(a) && self.value(b),
-            Op::Select(a, b, c) | Op::Fma(a, b, c) | Op::DotFma(a, b, c) | Op::Matrix(_, a, b, c) => {
-                self.value(a) && self.value(b) && self.value(c)
-            }
-            Op::Rounded(_, arithmetic) | Op::Flushed(_, arithmetic) | Op::Half(_, arithmetic) => {
-                !arithmetic.any(|value| !self.value(value))
-            }
-            Op::Call(_, operands) => operands.into_iter().flatten().all(|value| self.value(value)),
-            Op::Sample(sample) => sample.operands().all(|value| self.value(value)),
             Op::Builtin(builtin) => {
                 if let (Builtin::ThreadIndex, Some(found)) = (builtin, self.indices.at_mut(value)) {
                     *found = true;
@@ -157,6 +138,7 @@ impl Uniform {
                     Varies::InInvocations | Varies::InThreads | Varies::InTime | Varies::InCalls => false,
                 }
             }
+            op => !op.any_operand(|operand| !self.value(operand)),
         };
         if !same {
             self.differ(value);

@@ -85,23 +85,8 @@ impl Machine {
     fn body(&mut self, function: &Function, helpers: &[Helper]) -> Result<(), Fault> {
         self.vars.resize(function.vars.len(), 0);
         self.values.resize(function.values.len(), 0);
-        self.constants = vec![false; function.values.len()];
-        self.find_constants(&function.body);
+        self.constants = function.constants().iter().map(Option::is_some).collect();
         self.block(function, helpers, &function.body).map(|_| ())
-    }
-
-    fn find_constants(&mut self, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, Op::Const(_)) => self.constants[value.0 as usize] = true,
-                Stmt::If { then, otherwise, .. } => {
-                    self.find_constants(then);
-                    self.find_constants(otherwise);
-                }
-                Stmt::Loop(body) => self.find_constants(body),
-                _ => {}
-            }
-        }
     }
 
     /// Runs a list; true if it ended by a break.

@@ -34,10 +34,9 @@ impl Exposed {
             used: IndexVec::filled(false, function.values.len()),
             vars: IndexVec::filled(false, function.vars.len()),
             late: late.clone(),
-            constants: IndexVec::filled(None, function.values.len()),
+            constants: function.constants(),
             types: function.values.clone(),
         };
-        exposed.find_constants(&function.body);
         // This ends: what is exposed stays so.
         loop {
             let before = exposed.count();
@@ -76,24 +75,6 @@ impl Exposed {
 
     fn var(&mut self, var: Var) -> Option<&mut bool> {
         self.vars.at_mut(var)
-    }
-
-    fn find_constants(&mut self, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, Op::Const(bits)) => {
-                    if let Some(known) = self.constants.at_mut(*value) {
-                        *known = Some(*bits);
-                    }
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.find_constants(then);
-                    self.find_constants(otherwise);
-                }
-                Stmt::Loop(body) => self.find_constants(body),
-                _ => {}
-            }
-        }
     }
 
     fn list(&mut self, block: &Block) {

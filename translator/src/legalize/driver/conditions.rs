@@ -11,7 +11,7 @@ const VEIL: u64 = 8;
 pub fn hide_conditions(function: &mut Function) {
     let constants = function.constants();
     let known = |value| constants.at(value).copied().flatten();
-    let conditions = Marks::forward(function, |conditions, stmt| match *stmt {
+    let conditions = Marks::forward(function, |conditions, _, stmt| match *stmt {
         Stmt::Let(_, Op::Select(_, x, y)) => {
             let is_bit = |value| known(value).is_some_and(|bits: u64| matches!(bits as u32 as i32, -1..=1));
             [x, y].into_iter().all(|value| conditions.value(value) || is_bit(value))

@@ -6,7 +6,7 @@ use crate::soft;
 
 /// Replaces comparisons with themselves of values that may be dot products, also by way of variables and local memory.
 pub fn test_dot_nans(function: &mut Function) {
-    let dots = Marks::forward(function, |dots, stmt| match *stmt {
+    let dots = Marks::forward(function, |dots, _, stmt| match *stmt {
         Stmt::Load { access: Access { space: Space::Local, .. }, .. } | Stmt::Let(_, Op::DotFma(..) | Op::Call(..)) => {
             true
         }

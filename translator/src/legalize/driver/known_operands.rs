@@ -127,17 +127,13 @@ impl Dots {
             }
             _ => {}
         });
-        let dependents = Marks::forward(function, |dependents, stmt| {
+        let dependents = Marks::forward(function, |dependents, _, stmt| {
             let Stmt::Let(_, op) = stmt else { return true };
-            let (mut has_operands, mut depends) = (false, false);
-            map_op_operands(*op, |value| {
-                has_operands = true;
-                depends |= dependents.value(value);
-                value
-            });
+            let has_operands = op.any_operand(|_| true);
+            let depends = op.any_operand(|value| dependents.value(value));
             !matches!(op, Op::Const(_)) && (depends || !has_operands || matches!(op, Op::Call(..)))
         });
-        let units = Marks::forward(function, |units, stmt| match *stmt {
+        let units = Marks::forward(function, |units, _, stmt| match *stmt {
             Stmt::Let(_, Op::Const(bits)) => is_unit(bits),
             Stmt::Let(_, Op::Unary(Unary::FNeg | Unary::Bitcast(_), x)) => units.value(x),
             Stmt::Let(_, Op::Binary(Binary::And | Binary::Or | Binary::Xor, x, y) | Op::Select(_, x, y)) => {
@@ -220,27 +216,8 @@ const STEPS: u32 = 3;
 
 impl Origins {
     fn of(function: &Function) -> Origins {
-        let mut origins = Origins(IndexVec::filled(None, function.values.len()));
-        origins.block(&function.body);
-        origins
-    }
-
-    fn block(&mut self, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, op) if is_arithmetic(op) => {
-                    if let Some(origin) = self.0.at_mut(*value) {
-                        *origin = Some(*op);
-                    }
-                }
-                Stmt::If { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                Stmt::Loop(body) => self.block(body),
-                _ => {}
-            }
-        }
+        let definitions = function.definitions().into_iter();
+        Origins(definitions.map(|op| op.filter(is_arithmetic)).collect())
     }
 
     /// Whether a value is computed from another, in a few operations none of which could leave it as it is. Then no compiler that
@@ -251,13 +228,9 @@ impl Origins {
 
     fn derives_within(&self, unknown: &Unknown<'_>, value: Value, from: Value, steps: u32) -> bool {
         let Some(&Some(op)) = self.0.at(value) else { return false };
-        let (mut found, mut is_identity) = (false, false);
-        map_op_operands(op, |operand| {
-            is_identity |= unknown.visible.at(operand).copied().unwrap_or(false);
-            found |= operand == from || steps > 1 && self.derives_within(unknown, operand, from, steps - 1);
-            operand
-        });
-        found && !is_identity
+        let is_identity = op.any_operand(|operand| unknown.visible.at(operand) == Some(&true));
+        let is_from = |operand| operand == from || steps > 1 && self.derives_within(unknown, operand, from, steps - 1);
+        !is_identity && op.any_operand(is_from)
     }
 }
 
@@ -339,14 +312,8 @@ impl Unknown<'_> {
                     self.block(function, otherwise);
                 }
                 Stmt::Loop(body) => self.block(function, body),
-                Stmt::Subgroup(..)
-                | Stmt::At(_)
-                | Stmt::Barrier(_)
-                | Stmt::Report(..)
-                | Stmt::Arrive(_)
-                | Stmt::Fence(_)
-                | Stmt::Break
-                | Stmt::Return(_) => {}
+                // What other operations of a subgroup give counts as known.
+                _ => {}
             }
         }
     }
@@ -369,14 +336,9 @@ impl Unknown<'_> {
         match *op {
             op if is_arithmetic(&op) => {
                 let hides = hides_any(self.facts, ty);
-                let mut any_unknown = false;
-                map_op_operands(op, |value| {
-                    let is_visible = self.visible.at(value).copied().unwrap_or(false);
-                    // A value that must be hidden is unknown afterwards.
-                    any_unknown |= if hides { !is_visible } else { self.value(value) };
-                    value
-                });
-                any_unknown
+                // A value that must be hidden is unknown afterwards.
+                let is_visible = |value| self.visible.at(value) == Some(&true);
+                op.any_operand(|value| if hides { !is_visible(value) } else { self.value(value) })
             }
             Op::Get(var) => self.vars.at(var).copied().unwrap_or(false),
             // The upper half of a widened integer is known.

@@ -235,20 +235,7 @@ impl<'f> Counter<'f> {
                 }
                 Stmt::Let(_, Op::Call(helper, _)) => self.helpers.get(*helper as usize).copied().flatten()?,
                 stmt if may_loop(stmt) => return None,
-                Stmt::Atomic(_)
-                | Stmt::Warp(_)
-                | Stmt::At(_)
-                | Stmt::Let(..)
-                | Stmt::Set(..)
-                | Stmt::Load { .. }
-                | Stmt::Store { .. }
-                | Stmt::Subgroup(..)
-                | Stmt::Barrier(_)
-                | Stmt::Report(..)
-                | Stmt::Arrive(_)
-                | Stmt::Fence(_)
-                | Stmt::Break
-                | Stmt::Return(_) => 0,
+                _ => 0,
             };
             sum = sum.saturating_add(rounds);
         }

@@ -18,7 +18,7 @@ const VEIL: u64 = 4;
 
 /// Hides the masks of signs.
 pub fn hide_signs(function: &mut Function) {
-    let computed = Marks::forward(function, |computed, stmt| is_computed(function, computed, stmt));
+    let computed = Marks::forward(function, |computed, _, stmt| is_computed(function, computed, stmt));
     let exposed = Exposed::of(function);
     let mut masked = FxHashSet::default();
     let constants = function.constants();

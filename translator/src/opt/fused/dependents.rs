@@ -1,7 +1,7 @@
 //! Marks what depends on a dot product.
 
 use crate::index::{IndexVec, indices};
-use crate::ir::{Function, Op, Stmt, Value, Var, map_op_operands};
+use crate::ir::{Function, Op, Stmt, Value, Var, for_each_op_operand};
 
 /// A value or a variable that may depend on a dot product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,10 +95,7 @@ impl Dependents {
     /// The items that an operation uses; a variable that it reads isn't among them.
     pub fn operands(&self, op: Op) -> Vec<Item> {
         let mut items = Vec::new();
-        map_op_operands(op, |value| {
-            items.extend(self.value(value));
-            value
-        });
+        for_each_op_operand(op, |value| items.extend(self.value(value)));
         items
     }
 }

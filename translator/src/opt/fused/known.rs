@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::code::Code;
 use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Compare, Folded, Function, Op, Stmt, Type, Unary, Value, Var, VarSet, fold, for_each_operand,
-    for_each_result, map_op_operands,
+    Binary, Compare, Folded, Function, Op, Stmt, Type, Unary, Value, Var, VarSet, fold, for_each_op_operand,
+    for_each_operand, for_each_result, map_op_operands,
 };
 
 /// How many operations deep the operands of an operation are looked for.
@@ -70,10 +70,7 @@ impl<'f> Knowledge<'f> {
                         _ if is_pure(op) => None,
                         _ => around,
                     };
-                    map_op_operands(*op, |operand| {
-                        varies = varies.max(knowledge.varies[operand]);
-                        operand
-                    });
+                    for_each_op_operand(*op, |operand| varies = varies.max(knowledge.varies[operand]));
                     knowledge.varies[*value] = varies;
                     knowledge.definitions[*value] = Some(*op);
                     if is_pure(op) {

@@ -109,16 +109,7 @@ impl<'c> Definitions<'c> {
                 stmt.lists().flatten().for_each(|stmt| self.collect(stmt, place));
             }
             // What memory holds may come from anywhere.
-            Stmt::Load { .. } | Stmt::Atomic(_) | Stmt::Subgroup(..) => {}
-            Stmt::At(_)
-            | Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Barrier(_)
-            | Stmt::Report(..)
-            | Stmt::Arrive(_)
-            | Stmt::Fence(_)
-            | Stmt::Break
-            | Stmt::Return(_) => {}
+            _ => {}
         }
     }
 
@@ -262,22 +253,8 @@ impl<'c> Definitions<'c> {
                 Some(Op::Unary(_, a)) => todo.push(*a),
                 Some(Op::Binary(_, a, b)) => todo.extend([*a, *b]),
                 Some(Op::Select(_, a, b)) => todo.extend([*a, *b]),
-                // No masks are made by these.
-                Some(
-                    Op::Const(_)
-                    | Op::Compare(..)
-                    | Op::Fma(..)
-                    | Op::DotFma(..)
-                    | Op::Matrix(..)
-                    | Op::Rounded(..)
-                    | Op::Flushed(..)
-                    | Op::Half(..)
-                    | Op::Pair(..)
-                    | Op::Builtin(_)
-                    | Op::Sample(_)
-                    | Op::Call(..),
-                )
-                | None => {}
+                // No masks are made by others.
+                _ => {}
             }
         }
         sources
@@ -374,18 +351,6 @@ fn last_assigned(stmts: &[Stmt], var: Var, found: &mut Vec<Value>) -> bool {
             last_assigned(body, var, found);
             false
         }
-        Stmt::At(_)
-        | Stmt::Let(..)
-        | Stmt::Load { .. }
-        | Stmt::Store { .. }
-        | Stmt::Atomic(_)
-        | Stmt::Warp(_)
-        | Stmt::Subgroup(..)
-        | Stmt::Barrier(_)
-        | Stmt::Report(..)
-        | Stmt::Arrive(_)
-        | Stmt::Fence(_)
-        | Stmt::Break
-        | Stmt::Return(_) => false,
+        _ => false,
     })
 }

@@ -75,17 +75,7 @@ impl<'c> Kernel<'c> {
             Stmt::Warp(Warp { results, op: WarpOp::Shuffle { value, .. }, .. }) => {
                 self.shuffled.extend(results.first().map(|result| (*result, (block, *value))));
             }
-            Stmt::At(_)
-            | Stmt::Warp(_)
-            | Stmt::Subgroup(..)
-            | Stmt::Barrier(_)
-            | Stmt::Report(..)
-            | Stmt::Arrive(_)
-            | Stmt::Fence(_)
-            | Stmt::If { .. }
-            | Stmt::Loop(_)
-            | Stmt::Break
-            | Stmt::Return(_) => {}
+            _ => {}
         }
     }
 }
