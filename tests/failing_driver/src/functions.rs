@@ -30,7 +30,8 @@ macro_rules! functions {
             Function::new(stringify!($name), call as *const c_void)
         }),*];
 
-        #[allow(non_camel_case_types)]
+        // The names are those of Vulkan.
+        #[allow(non_camel_case_types, clippy::enum_variant_names)]
         #[derive(Clone, Copy)]
         enum Index { $($name),* }
     };
@@ -96,7 +97,8 @@ macro_rules! destroyers {
             Function::new(stringify!($name), call as *const c_void)
         }),*];
 
-        #[allow(non_camel_case_types)]
+        // The names are those of Vulkan.
+        #[allow(non_camel_case_types, clippy::enum_variant_names)]
         #[derive(Clone, Copy)]
         enum Destroyer { $($name),* }
     };
