@@ -33,6 +33,15 @@ have_venv() {
     python3 -c 'import ensurepip, venv' 2>/dev/null
 }
 
+# Installs Python packages into a virtual environment, which is made first if need be. Without an answer of the package index the status is
+# 75: a later attempt may succeed.
+pip_install() {
+    environment=$1
+    shift
+    [ -x "$environment/bin/pip" ] || python3 -m venv "$environment" || return 1
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 2 "$@" || return 75
+}
+
 # Whether a command is installed.
 have() {
     command -v "$1" >/dev/null 2>&1

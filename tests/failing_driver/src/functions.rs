@@ -14,7 +14,7 @@ macro_rules! functions {
         pub static FUNCTIONS: [Function; [$(Index::$name),*].len()] = [$({
             unsafe extern "system" fn call($($argument: usize),*) -> i32 {
                 let function = &FUNCTIONS[Index::$name as usize];
-                if let Some(result) = function.enter() {
+                if let Some(result) = function.planned() {
                     $($failure;)?
                     return result;
                 }

@@ -1,7 +1,7 @@
 //! A Vulkan driver that passes calls on to another driver, and lets those fail that a test has planned.
 //!
 //! The loader opens this library by a driver file, and gets the functions of the driver that [`DRIVER_VARIABLE`] names. Those of the table in
-//! `functions` are wrapped: they count their calls and the objects that live, and return planned results without asking the driver.
+//! `functions` are wrapped: they count the objects that live, and return planned results without asking the driver.
 //! Dispatchable handles are the other driver's own. See "Architecture of Loader Interfaces" in the documentation of Vulkan's loader.
 
 mod functions;
@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32};
+use std::sync::atomic::{AtomicI32, AtomicPtr};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
@@ -39,7 +39,6 @@ pub struct Function {
     pub name: &'static str,
     wrapper: Pointer,
     real: AtomicPtr<c_void>,
-    calls: AtomicU32,
     live: AtomicI32,
 }
 
@@ -54,13 +53,7 @@ unsafe impl Sync for Pointer {}
 
 impl Function {
     const fn new(name: &'static str, wrapper: *const c_void) -> Self {
-        let (calls, live) = (AtomicU32::new(0), AtomicI32::new(0));
-        Self { name, wrapper: Pointer(wrapper), real: AtomicPtr::new(std::ptr::null_mut()), calls, live }
-    }
-
-    /// The number of calls since the last plan.
-    pub fn calls(&self) -> u32 {
-        self.calls.load(Relaxed)
+        Self { name, wrapper: Pointer(wrapper), real: AtomicPtr::new(std::ptr::null_mut()), live: AtomicI32::new(0) }
     }
 
     /// The number of objects that the function has made and that nobody has destroyed.
@@ -68,9 +61,8 @@ impl Function {
         self.live.load(Relaxed)
     }
 
-    /// Counts a call, and returns the planned result if there is one.
-    fn enter(&self) -> Option<i32> {
-        self.calls.fetch_add(1, Relaxed);
+    /// The planned result of a call that begins.
+    fn planned(&self) -> Option<i32> {
         STATE.planned(self.name)
     }
 }
@@ -85,10 +77,9 @@ pub struct State {
 static STATE: State = State { functions: &FUNCTIONS, plans: Mutex::new(Vec::new()) };
 
 impl State {
-    /// Replaces the plans, and counts calls from zero.
+    /// Replaces the plans.
     pub fn plan(&self, plans: &[Plan]) {
         *self.plans.lock().unwrap_or_else(PoisonError::into_inner) = plans.to_vec();
-        self.functions.iter().for_each(|function| function.calls.store(0, Relaxed));
     }
 
     /// Whether a failure that was planned once has happened, or nothing is planned.

@@ -182,7 +182,9 @@ async function run() {
   find("start").disabled = true;
   try {
     // The launch is that of the text as it is now or of the example that is chosen now, not of one that is opened meanwhile.
+    const number = lastAsked;
     await Promise.allSettled([loaded]);
+    if (number !== lastAsked) return;
     const text = editor.text;
     await checked;
     if (editor.text === text) await runChecked();

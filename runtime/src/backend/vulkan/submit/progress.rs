@@ -145,6 +145,8 @@ impl Progress {
         if self.raw.held_fault().is_some() {
             return Err(self.lost());
         }
+        // Another thread may have been told.
+        self.raw.check_lost()?;
         let finished = self.ask()?;
         if finished > self.submitted.load(Acquire) {
             // The counter of a lost device may have any value.
