@@ -164,7 +164,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             "[surfref]" => return self.queried(operand, &[ScalarType::SurfRef]),
             "[surface]" => return self.surface_place(operand, modifiers),
             "a|!p" => return self.number_or_predicate(operand),
-            "hint" | "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
+            "hint" => return self.source(operand, ScalarType::U64, ScalarType::fits_fixed),
+            "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
             "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }

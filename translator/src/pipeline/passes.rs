@@ -398,7 +398,8 @@ impl Pass {
     }
 }
 
-/// The most rounds of the driver for all that is not a long loop, in kernels whose threads are suspended in these.
+/// The most rounds of the driver for all that is not a long loop, in kernels whose threads are suspended in these. Loops over lanes, which take
+/// an eighth of the driver's rounds at most, come on top.
 const MOST_ONCE: u32 = 1 << 14;
 
 /// What launches have to do for threads that are suspended in long loops; `None` if saving what they need may itself take too many rounds.
@@ -423,7 +424,7 @@ fn suspended_loops(
     let cost = u32::try_from(cost).unwrap_or(u32::MAX);
     // Threads of other workgroups may make a compare-and-swap fail too.
     let rounds = (budget - budget / 8).saturating_sub(once);
-    (once <= MOST_ONCE).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost })
+    (once <= MOST_ONCE + budget / 8).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost })
 }
 
 /// The part of the driver's rounds that a loop takes at most whose threads are not suspended.

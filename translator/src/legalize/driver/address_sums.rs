@@ -20,6 +20,8 @@ const DEEPEST: u32 = 8;
 const MOST_OPERANDS: usize = 64;
 /// No workgroup has more invocations.
 const MOST_INVOCATIONS: u64 = 1 << 16;
+/// How often a word counts that a variable with several values brings in: a compiler that unrolls a loop adds one many times.
+const ROUNDS: u64 = 1 << 10;
 
 /// Hides words of addresses whose sum may need more than 32 bits.
 pub fn hide_address_sums(function: &mut Function) {
@@ -48,8 +50,8 @@ struct Sums {
     operations: IndexVec<Value, Option<Op>>,
     /// The greatest number that each value can be that is loaded.
     loaded: IndexVec<Value, u64>,
-    /// The value of each variable that is set once.
-    contents: IndexVec<Var, Option<Value>>,
+    /// The values that each variable is set to.
+    contents: IndexVec<Var, Vec<Value>>,
     /// The words to hide.
     hidden: FxHashSet<Value>,
 }
@@ -58,35 +60,35 @@ impl Sums {
     fn of(function: &Function) -> Sums {
         let mut operations = IndexVec::filled(None, function.values.len());
         let mut loaded = IndexVec::filled(u64::MAX, function.values.len());
-        let mut contents = IndexVec::filled(None, function.vars.len());
-        let mut is_set = IndexVec::filled(false, function.vars.len());
+        let mut contents: IndexVec<Var, Vec<Value>> = IndexVec::filled(Vec::new(), function.vars.len());
         for_each_stmt(&function.body, |stmt| match stmt {
             Stmt::Let(result, op) => operations[*result] = Some(*op),
             Stmt::Load { results, access, .. } if access.bytes < 4 => {
                 results.iter().for_each(|result| loaded[*result] = (1 << (8 * access.bytes)) - 1);
             }
-            Stmt::Set(var, value) => {
-                contents[*var] = Some(*value).filter(|_| !is_set[*var]);
-                is_set[*var] = true;
-            }
+            Stmt::Set(var, value) => contents[*var].push(*value),
             _ => {}
         });
         Sums { operations, loaded, contents, hidden: FxHashSet::default() }
     }
 
-    /// What defines a value, or the one that its variable was set to.
-    fn operation(&self, value: Value) -> Option<Op> {
-        let operation = |value| self.operations.at(value).copied().flatten();
-        match operation(value) {
-            Some(Op::Get(var)) => self.contents.at(var).copied().flatten().and_then(operation),
-            op => op,
+    /// What defines a value, or the only one that its variable is set to.
+    fn operation(&self, mut value: Value) -> Option<Op> {
+        // A variable may be set to itself.
+        for _ in 0..DEEPEST {
+            match self.operations.at(value).copied().flatten() {
+                Some(Op::Get(var)) if self.contents[var].len() == 1 => value = self.contents[var][0],
+                op => return op,
+            }
         }
+        None
     }
 
     /// Finds the words of a sum that together need more than 32 bits.
     fn add(&mut self, address: Value) {
-        let (mut operands, mut seen, mut sum) = (vec![address], 0, 0u64);
-        while let Some(operand) = operands.pop() {
+        let (mut operands, mut seen, mut sum) = (vec![(address, 1)], 0, 0u64);
+        let mut variables = FxHashSet::default();
+        while let Some((operand, times)) = operands.pop() {
             seen += 1;
             match self.operation(operand) {
                 _ if self.hidden.contains(&operand) => {}
@@ -94,15 +96,20 @@ impl Sums {
                 Some(_) if seen > MOST_OPERANDS => {
                     self.hidden.insert(operand);
                 }
-                Some(Op::Binary(Binary::Add, x, y)) => operands.extend([x, y]),
-                Some(Op::Binary(Binary::Sub, x, _)) => operands.push(x),
+                Some(Op::Binary(Binary::Add, x, y)) => operands.extend([(x, times), (y, times)]),
+                Some(Op::Binary(Binary::Sub, x, _)) => operands.push((x, times)),
+                // A compiler that unrolls loops and knows which branch is taken puts the values in the variable's place.
+                Some(Op::Get(var)) => {
+                    if variables.insert(var) {
+                        operands.extend(self.contents[var].iter().map(|value| (*value, ROUNDS)));
+                    }
+                }
                 Some(_) => {
                     let most = self.most(operand, DEEPEST);
                     if most <= u32::MAX.into() {
-                        sum += most;
-                        if sum > u32::MAX.into() {
-                            sum -= most;
-                            self.hidden.insert(operand);
+                        match sum.checked_add(most * times).filter(|sum| *sum <= u32::MAX.into()) {
+                            Some(more) => sum = more,
+                            None => _ = self.hidden.insert(operand),
                         }
                     }
                 }
@@ -122,6 +129,10 @@ impl Sums {
         match op {
             Op::Const(bits) => bits,
             Op::Unary(Unary::ZeroExtend, x) => most(x).min(u32::MAX.into()),
+            // Where the sign is known, the upper half is zero.
+            Op::Unary(Unary::SignExtend, x) => {
+                Some(most(x)).filter(|most| *most <= i32::MAX as u64).unwrap_or(u64::MAX)
+            }
             Op::Unary(Unary::BitCount, _) => 64,
             Op::Binary(Binary::And | Binary::MinUnsigned, x, y) => most(x).min(most(y)),
             Op::Binary(Binary::Shr, x, y) => most(x) >> known(y).map_or(0, |places| places.min(63)),

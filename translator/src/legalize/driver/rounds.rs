@@ -169,10 +169,10 @@ fn has_collective(list: &Block) -> bool {
     found
 }
 
-/// Whether emission may make a statement a loop that compares and swaps.
+/// Whether emission may make a statement a loop that compares and swaps, or the driver one that reads one texture a round.
 fn may_loop(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::Atomic(_) | Stmt::Warp(_) => true,
+        Stmt::Atomic(_) | Stmt::Warp(_) | Stmt::Let(_, Op::Sample(_)) => true,
         Stmt::Load { access, .. } => access.order != MemoryOrder::Weak,
         Stmt::Store { access, values, .. } => {
             access.order != MemoryOrder::Weak

@@ -18,7 +18,7 @@ const MOST_LOOPS: u32 = 4;
 /// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, and of operands
 /// of square roots (`sqrt.rs`).
 const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
-/// Instructions between such a comparison and the branch.
+/// Instructions between such a comparison and its branch, the first one after it.
 const BRANCH_DISTANCE: usize = 8;
 
 /// What a kernel's code costs.
@@ -60,11 +60,15 @@ pub fn cost(code: &str, unrolled: u64) -> Option<Cost> {
     }
     // A backward branch closes the loop that starts at its target, where several may jump to.
     let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
+    let is_branch = |(opcode, operand): &(&str, &str)| opcode.contains("branch") && labels.contains_key(operand);
+    let is_decided_by = |test: usize, at: usize| {
+        (test..test + BRANCH_DISTANCE).contains(&at) && !instructions[test..at].iter().any(is_branch)
+    };
     for (at, (opcode, operand)) in instructions.iter().enumerate() {
         let Some(&target) = labels.get(operand).filter(|_| opcode.contains("branch")) else { continue };
         if target <= at {
             loops.insert(target, at);
-        } else if tests.iter().any(|test| (*test..*test + BRANCH_DISTANCE).contains(&at)) {
+        } else if tests.iter().any(|&test| is_decided_by(test, at)) {
             rare.push(at + 1..target);
         }
     }
