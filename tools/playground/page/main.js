@@ -284,12 +284,14 @@ addEventListener("keydown", (event) => {
     run();
   }
 });
-addEventListener("hashchange", () => (loaded = open()));
+addEventListener("hashchange", ({ newURL }) => {
+  loaded = open(new URL(newURL).hash).then(remember, () => note("The link can't be opened."));
+});
 
 // Shows what the address says, or the first example.
-async function open() {
+async function open(hash) {
   const number = ++lastAsked;
-  const { launch: started, ptx, ...kept } = await decode(location.hash.slice(1));
+  const { launch: started, ptx, ...kept } = await decode(hash.slice(1));
   if (number !== lastAsked) return;
   Object.assign(state, kept);
   if (!presets.some(({ name }) => name === state.preset)) state.preset = "nvidia";
@@ -314,7 +316,7 @@ async function open() {
   await check();
 }
 
-loaded = open();
+loaded = open(location.hash);
 await loaded;
 document.documentElement.dataset.ready = "";
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("offline.js");
