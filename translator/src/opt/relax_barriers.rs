@@ -245,10 +245,7 @@ impl<'f> Before<'f> {
             Op::Binary(Binary::And | Binary::Or, a, b) if ty == Type::Bool => self.of(a) & self.of(b),
             _ => {
                 let mut reads = 0;
-                crate::ir::map_op_operands(*op, |value| {
-                    reads |= self.of(value);
-                    value
-                });
+                crate::ir::for_each_op_operand(*op, |value| reads |= self.of(value));
                 reads
             }
         }

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Block, Builder, Function, Op, Stmt, Unary, Value, Var, bits_type, for_each_operand, for_each_stmt,
-    map_op_operands,
+    Binary, Block, Builder, Function, Op, Stmt, Unary, Value, Var, bits_type, for_each_op_operand, for_each_operand,
+    for_each_stmt, map_op_operands,
 };
 
 /// Most results of a group. What they are made of has to be kept until the test.
@@ -136,10 +136,7 @@ impl<R: Rare> Grouping<'_, R> {
             sets.into_iter().partition(|(_, set)| later.iter().any(|(value, ..)| value == set));
         let mut inside = FxHashMap::<Value, u32>::default();
         for (_, op, _) in &repeated {
-            map_op_operands(*op, |value| {
-                *inside.entry(value).or_default() += 1;
-                value
-            });
+            for_each_op_operand(*op, |value| *inside.entry(value).or_default() += 1);
         }
         sets.iter().for_each(|(_, value)| *inside.entry(*value).or_default() += 1);
         let used_by_others = |value: &Value| {

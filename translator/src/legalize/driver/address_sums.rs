@@ -58,18 +58,16 @@ struct Sums {
 
 impl Sums {
     fn of(function: &Function) -> Sums {
-        let mut operations = IndexVec::filled(None, function.values.len());
         let mut loaded = IndexVec::filled(u64::MAX, function.values.len());
         let mut contents: IndexVec<Var, Vec<Value>> = IndexVec::filled(Vec::new(), function.vars.len());
         for_each_stmt(&function.body, |stmt| match stmt {
-            Stmt::Let(result, op) => operations[*result] = Some(*op),
             Stmt::Load { results, access, .. } if access.bytes < 4 => {
                 results.iter().for_each(|result| loaded[*result] = (1 << (8 * access.bytes)) - 1);
             }
             Stmt::Set(var, value) => contents[*var].push(*value),
             _ => {}
         });
-        Sums { operations, loaded, contents, hidden: FxHashSet::default() }
+        Sums { operations: function.definitions(), loaded, contents, hidden: FxHashSet::default() }
     }
 
     /// What defines a value, or the only one that its variable is set to.

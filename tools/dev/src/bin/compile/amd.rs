@@ -60,12 +60,13 @@ pub fn cost(code: &str, unrolled: u64) -> Option<Cost> {
     }
     // A backward branch closes the loop that starts at its target, where several may jump to.
     let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
-    let is_branch = |(opcode, operand): &(&str, &str)| opcode.contains("branch") && labels.contains_key(operand);
+    let target = |&(opcode, operand): &(&str, &str)| labels.get(operand).filter(|_| opcode.contains("branch"));
     let is_decided_by = |test: usize, at: usize| {
-        (test..test + BRANCH_DISTANCE).contains(&at) && !instructions[test..at].iter().any(is_branch)
+        let is_near = (test..test + BRANCH_DISTANCE).contains(&at);
+        is_near && !instructions[test..at].iter().any(|instruction| target(instruction).is_some())
     };
-    for (at, (opcode, operand)) in instructions.iter().enumerate() {
-        let Some(&target) = labels.get(operand).filter(|_| opcode.contains("branch")) else { continue };
+    for (at, instruction) in instructions.iter().enumerate() {
+        let Some(&target) = target(instruction) else { continue };
         if target <= at {
             loops.insert(target, at);
         } else if tests.iter().any(|&test| is_decided_by(test, at)) {
