@@ -20,7 +20,8 @@ use crate::report::{Report, median, milliseconds};
 use crate::results::results;
 use crate::selection::Selection;
 use crate::sides::{Code, Side, cuda_times, prepare, spirv_bytes, vulkan_times};
-use crate::workloads::{self, Workload, work};
+use crate::workloads::work::{self, Unit};
+use crate::workloads::{self, Workload};
 
 /// Time kernels on the device, through CUDA and through Vulkan, and compare their results.
 #[derive(Debug, Args)]
@@ -55,6 +56,17 @@ impl Arguments {
     /// The translations in the order of the arguments, then the GLSL twin.
     fn codes(&self) -> Vec<Code> {
         self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
+    }
+
+    /// What may limit the chosen kernels.
+    fn units(&self) -> Result<Vec<Unit>> {
+        let mut units = vec![Unit::Byte];
+        // They are the same for all sizes.
+        for workload in workloads::all(true).iter().filter(|workload| self.selection.takes(workload)) {
+            let work = work::operations(&prepare(workload)?);
+            units.extend(work.map(|work| work.unit).filter(|unit| !units.contains(unit)));
+        }
+        Ok(units)
     }
 }
 
@@ -97,7 +109,7 @@ pub fn measure(arguments: &Arguments) -> Result<Report> {
     report.head.extend(more.map(str::to_owned));
     report.notes = devices.names()?;
     let texts = arguments.ptx_dir.as_deref().map(texts).transpose()?;
-    let limits = Limits::measure(&devices, arguments.quick, arguments.repeats)?;
+    let limits = Limits::measure(&devices, &arguments.units()?, arguments.quick, arguments.repeats)?;
     report.notes.push(limits.note());
     report
         .notes

@@ -25,10 +25,10 @@ pub struct Achieved {
 }
 
 impl Limits {
-    /// Measures all limits, by small launches that fill the chip.
-    pub fn measure(devices: &Devices, quick: bool, repeats: u32) -> Result<Self> {
+    /// Measures the limits of units, by small launches that fill the chip.
+    pub fn measure(devices: &Devices, units: &[Unit], quick: bool, repeats: u32) -> Result<Self> {
         let mut limits = Self::default();
-        for (workload, work) in limits::all(quick) {
+        for (workload, work) in limits::all(quick).into_iter().filter(|(_, work)| units.contains(&work.unit)) {
             if let Some(fastest) = fastest(devices, &workload, repeats)? {
                 limits.0.push((work.unit, work.count as f64 / fastest.as_secs_f64()));
             }
@@ -54,6 +54,9 @@ impl Limits {
             Unit::F64 => format!("{} on f64", rate_text(false, rate)),
             Unit::F16 => format!("{} on f16", rate_text(false, rate)),
             Unit::S8 => format!("{} on bytes", rate_text(false, rate)),
+            Unit::MatrixF16 => format!("{} on f16 by mma.sync", rate_text(false, rate)),
+            Unit::MatrixTf32 => format!("{} on tf32 by mma.sync", rate_text(false, rate)),
+            Unit::MatrixS8 => format!("{} on bytes by mma.sync", rate_text(false, rate)),
         };
         format!("Limits measured in the same run: {}.", self.0.iter().map(text).collect::<Vec<_>>().join(", "))
     }

@@ -15,6 +15,12 @@ pub enum Unit {
     F16,
     /// A byte addition or multiplication, in dot products of four.
     S8,
+    /// The same of f16 or bf16 by matrix units.
+    MatrixF16,
+    /// Of tf32 by matrix units.
+    MatrixTf32,
+    /// Of bytes by matrix units.
+    MatrixS8,
 }
 
 /// The number of units in one launch.
@@ -47,6 +53,12 @@ pub fn operations(case: &Prepared) -> Option<Work> {
         "naive_product" | "matmul_tiled" | "matmul_blocked" => (Unit::F32, 2 * last * last.isqrt()),
         "dgemm" => (Unit::F64, 2 * last * last.isqrt()),
         "int8_product" => (Unit::S8, 2 * last * last.isqrt()),
+        "hgemm_mma" | "bf16_mma" | "hgemm_wmma" | "hgemm_wgmma" => (Unit::MatrixF16, 2 * last * last.isqrt()),
+        "tf32_mma" => (Unit::MatrixTf32, 2 * last * last.isqrt()),
+        "int8_mma" => (Unit::MatrixS8, 2 * last * last.isqrt()),
+        // Without the products that are left out.
+        "hgemm_sparse" => (Unit::MatrixF16, last * last.isqrt()),
+        "flash_attention" => (Unit::MatrixF16, 4 * last * grid_x * 64),
         "small_products" => (Unit::F32, 2 * last * 16),
         "convolution" => (Unit::F32, 2 * last * 49),
         // For each element of the queries a product with all keys, and for each result a product with all values.
