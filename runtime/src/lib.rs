@@ -127,8 +127,8 @@ pub use ptx2spv_fatbin as fatbin;
 pub use ptx2spv_reference::{Config, Mode, Trace};
 pub use ptx2spv_reference::{Finding, FindingKind, Site, SpirvInstruction};
 pub use ptx2spv_translator::{
-    Diagnostic, Diagnostics, ErrorKind, Feature, Interface, Math, Program, Source, Span, Target, Topic, interface,
-    target,
+    Diagnostic, Diagnostics, ErrorKind, Feature, Generation, Interface, Math, Program, Source, Span, Target, Topic,
+    interface, target,
 };
 pub use stream::event::Event;
 pub use stream::{SetValue, Stream, StreamOptions};

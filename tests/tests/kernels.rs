@@ -19,7 +19,8 @@ use ptx2spv_tests::hash;
 use ptx2spv_tests::suite::{self, Launch};
 
 /// Files of cases that take long to compile: kernels with all warp operations, filters of textures, and long ones.
-const SLOW_FILES: [&str; 17] = [
+const SLOW_FILES: [&str; 18] = [
+    "instructions/matrix_generations.json",
     "instructions/matrix_products.json",
     "instructions/matrix_products_sparse.json",
     "instructions/matrix_products_wmma.json",

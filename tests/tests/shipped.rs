@@ -112,6 +112,7 @@ fn translate(case: &Prepared, target: &Target) -> Result<Translation, Diagnostic
         .entries(Some(&entries))
         .block_threads(Some(threads))
         .cooperative(cooperative)
+        .math(case.math.unwrap_or_default())
         .suspend_in_loops(true);
     case.ptx.program()?.translate(&options)
 }

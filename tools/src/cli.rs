@@ -48,7 +48,8 @@ pub struct MathArgument {
     /// Accuracy of float arithmetic: exact, fast, or fast for some topics, such as fma=fast,division=fast.
     ///
     /// Exact arithmetic is PTX's, emulated where the device differs; fast arithmetic is the device's. Topics are fma,
-    /// division, denormals, approximate, nan and rounding (see docs/numerics.md).
+    /// division, denormals, approximate, nan, rounding, textures, matrix and constants (see docs/numerics.md). Products of
+    /// matrices are those of hopper, or with matrix=volta, turing, ampere or ada those of an earlier generation.
     #[arg(long, default_value_t, value_name = "HOW")]
     math: Math,
 }

@@ -50,7 +50,7 @@ pub use options::Options;
 pub use ptx2spv_interface as interface;
 pub use ptx2spv_target as target;
 pub use source::{Source, SourceModule, SourcePosition, Span};
-pub use target::{Feature, Math, MathError, Target, Topic};
+pub use target::{Feature, Generation, Math, MathError, Target, Topic};
 
 /// A hash of the translator's code: what versions with equal ones translate is the same.
 pub const CODE_VERSION: &str = env!("PTX2SPV_CODE");

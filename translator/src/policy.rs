@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use ptx2spv_target::{Facts, Feature, FloatControls, Math, MatrixTypes, Quirks, Target, Topic, Version};
+use ptx2spv_target::{
+    Facts, Feature, FloatControls, Generation, Math, MatrixTypes, Quirks, Target, Topic, UnitTypes, Version,
+};
 
 /// What to do about a device.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub struct Policy {
     pub byte_dots: bool,
     /// The products of matrices that the device's matrix units compute.
     pub matrix_units: BTreeSet<MatrixTypes>,
+    /// Whose products of matrices of floats are computed; `None` where they are left to the device.
+    pub generation: Option<Generation>,
     /// Integers of 64 bits.
     pub longs: Longs,
     /// Workgroups and their subgroups.
@@ -189,6 +193,14 @@ pub struct Memory {
     pub offsets_unchecked: bool,
 }
 
+/// The products of matrices that the device's units compute as they are wanted. Their sums of floats are the latest generation's.
+fn matrix_units(target: &Target, math: Math) -> BTreeSet<MatrixTypes> {
+    let mut units = target.exact_matrix_units();
+    let has_floats = math.generation().is_none_or(|generation| generation == Generation::Hopper);
+    units.retain(|types| has_floats || matches!(types.for_unit(), Some(UnitTypes::Bytes { .. })));
+    units
+}
+
 impl Policy {
     /// What to do about a device, where some topics of arithmetic may be left to it.
     pub fn new(target: &Target, math: Math) -> Self {
@@ -199,7 +211,8 @@ impl Policy {
             samplers: Samplers::new(target, math),
             floats,
             byte_dots: has(Feature::ShaderIntegerDotProduct),
-            matrix_units: target.exact_matrix_units(),
+            matrix_units: matrix_units(target, math),
+            generation: math.generation(),
             longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
                 (false, _) => Longs::Words,
                 (true, true) => Longs::WithoutDivision,

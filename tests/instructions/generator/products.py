@@ -6,8 +6,9 @@ H200 on 30,000 sums each: 240 warps whose operands are of the categories of `mat
 
 import random
 import re
+import struct
 
-from .matrices import FORMATS, decode, element, encode, fused, hexadecimal
+from .matrices import FORMATS, KEPT, decode, element, encode, fused, hexadecimal
 from .ptx import Family, header
 
 BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32} | {name: form[0] for name, form in FORMATS.items()}
@@ -81,6 +82,11 @@ def added(a, b, ty="f32"):
 class Form:
     """A form of a product: its shape, types of D, A, B and C, and what else its modifiers say."""
 
+    # What sums of floats are like in each generation: bits that are kept below the largest exponent, and bytes of a line that are taken at once.
+    GENERATIONS = {"volta": (23, 8), "turing": (24, 16), "ampere": (24, 16), "ada": (24, 16), "hopper": (KEPT, 32)}
+    # Sums of whole numbers, in any order.
+    GENERATIONS["fast"] = GENERATIONS["hopper"]
+
     def __init__(self, shape, d, a, b, c, **more):
         self.shape, self.types = shape, dict(d=d, a=a, b=b, c=c)
         self.rows, self.columns, self.depth = map(int, re.match(r"m(\d+)n(\d+)k(\d+)", shape).groups())
@@ -88,6 +94,7 @@ class Form:
             more.get(key) for key in ("sparse", "wmma", "mode", "saturates", "operator", "selector")
         )
         self.layouts = more.get("layouts", ("row", "col"))
+        self.generation = more.get("generation", "hopper")
         # Lines of B are held as those of A are otherwise.
         self.turned = self.columns == 32
         # Four products at once; they are blocks on the diagonal here.
@@ -105,6 +112,10 @@ class Form:
     def name(self):
         name = self.text().replace("sync.aligned.", "").replace("sp::ordered_metadata", "spo")
         return re.sub(r"[^a-z0-9]+", "_", name) + (f"_s{self.selector}" if self.sparse else "")
+
+    def case_name(self):
+        """The kernel's name, and whose arithmetic is meant unless it is the latest generation's."""
+        return self.name() + ("" if self.generation == "hopper" else f"_{self.generation}")
 
     def places(self, matrix, lane):
         """Row and column of the elements of a fragment in a lane, in their order."""
@@ -187,6 +198,15 @@ class Form:
         if d == "s32":
             total = number("s32", addend) + sum(number(a, x) * number(b, y) for x, y in zip(row, column))
             return (max(-1 << 31, min((1 << 31) - 1, total)) if self.saturates else total) & 0xFFFFFFFF
+        kept, at_once = self.GENERATIONS[self.generation]
+        if BITS[a] == 8 and self.generation not in ("hopper", "fast"):
+            # Sums of their own, with fewer bits.
+            terms = [(decode(a, x), decode(b, y)) for x, y in zip(row, column)]
+            for start in range(0, len(terms), at_once):
+                addend = fused(d, decode(c, addend), terms[start:][:at_once], 13)
+                if d == "f32" and addend & 0x7FFFFFFF < 0x7F800000:
+                    addend &= ~0x3FF
+            return addend
         if BITS[a] == 8:
             # As f16, in two instructions, and the addend at last.
             terms = [tuple(decode("f16", converted("f16", ty, bits)) for ty, bits in ((a, x), (b, y))) for x, y in zip(row, column)]
@@ -194,7 +214,7 @@ class Form:
             for part in (0, 2):
                 total = fused(d, decode(d, total), [term for k, term in enumerate(terms) if k & 2 == part])
             return added(total, addend, d)
-        if self.quads:
+        if self.quads and self.generation not in ("volta", "turing"):
             x, y, z, w = (fma("f32", converted("f32", a, x), converted("f32", b, y), 1 << 31, "rn") for x, y in zip(row, column))
             addend = converted("f32", c, addend)
             if d == "f32":
@@ -205,8 +225,9 @@ class Form:
             addend, c = converted("f32", "f16", addend), "f32"
         result = c if (d, c) == ("f16", "f32") else d
         step = 4 if self.wmma and a == "tf32" else len(terms)
+        step = min(step, 8 * at_once // BITS[a])
         for start in range(0, len(terms), step):
-            addend = fused(result, decode(c, addend), terms[start:][:step])
+            addend = fused(result, decode(c, addend), terms[start:][:step], kept)
         return converted(d, result, addend) if result != d else addend
 
 
@@ -219,6 +240,11 @@ def word(rng, ty, category, is_addend):
     if bits >= 32:
         return element(rng, ty, category, is_addend)
     return sum(element(rng, ty, category, is_addend) << bits * i for i in range(32 // bits))
+
+
+def whole_number(rng, ty):
+    """A whole number, of which sums of products are exact in any order."""
+    return converted("f32" if ty == "tf32" else ty, "f32", struct.unpack("<I", struct.pack("<f", rng.randint(-4, 4)))[0])
 
 
 def metadata(rng, ty):
@@ -244,13 +270,15 @@ class Pools:
     def __init__(self, family):
         self.family, self.known = family, {}
 
-    def get(self, ty, use, warps, most):
+    def get(self, ty, use, warps, most, whole=False):
         # One of integers for all types.
         ty = ty if ty in FORMATS or use == "m" else "s32"
-        key = f"{ty}_{use}_{warps}_{most}"
+        key = f"{ty}_{use}_{warps}_{most}" + ("_whole" if whole else "")
         if key not in self.known:
             rng = random.Random(key)
             make = (lambda category: metadata(rng, ty)) if use == "m" else lambda category: word(rng, ty, category, use == "c")
+            if whole and use != "m":
+                make = lambda _: joined(ty, [whole_number(rng, ty) for _ in range(max(1, 32 // BITS[ty]))])[0]
             self.known[key] = [make(warp * CATEGORIES // warps) for warp in range(warps) for _ in range(32 * most)]
             self.family.operands(key, 64 if ty == "f64" else 32, self.known[key])
         return key, self.known[key]
@@ -274,11 +302,13 @@ def product(family, pools, form, warps):
     registers = [".reg .b32 %t, %w;", ".reg .b64 %p;"] + ([".reg .b32 %m0;"] if form.sparse else [])
     registers += [f".reg .{form.register(use)} %{use}<{count}>;" for use, count in counts.items()]
     name = form.name()
-    family.kernel(name, [".param .u64 out"] + [f".param .u64 {use}" for use in uses], registers, body)
+    if all(case["entry"] != name for case in family.cases):
+        family.kernel(name, [".param .u64 out"] + [f".param .u64 {use}" for use in uses], registers, body)
     args, data = [], {}
     for use in uses:
         ty = form.types["a" if use == "m" else use]
-        table, values = pools.get(ty, use if use in "cm" else "ab" if ty in FORMATS else use, warps, most[use])
+        kind = use if use in "cm" else "ab" if ty in FORMATS else use
+        table, values = pools.get(ty, kind, warps, most[use], whole=form.generation == "fast")
         args.append({"type": "u64" if size == 8 else "u32", "table": table})
         data[use] = values
     expected = []
@@ -300,7 +330,8 @@ def product(family, pools, form, warps):
             expected += joined(form.types["d"], sums)
     args.insert(0, {"type": "u64" if size == 8 else "u32", "zeros": len(expected)})
     bits = " ".join(f"{value:016x}" for value in expected) if size == 8 else hexadecimal(expected)
-    family.case(name, name, args, [{"arg": 0, "bits": bits}], block=32, grid=warps)
+    more = {} if form.generation == "hopper" else {"math": f"matrix={form.generation}"}
+    family.case(form.case_name(), name, args, [{"arg": 0, "bits": bits}], block=32, grid=warps, **more)
 
 
 def plain_forms():
@@ -370,6 +401,28 @@ def wmma_forms():
         yield Form("m8n8k128", "s32", "b1", "b1", "s32", wmma=True, operator=operator), 1
 
 
+def older_forms():
+    """Forms as earlier generations compute them, each with those of its instructions that differ; and forms that are left to the device."""
+    for generation in ("volta", "turing"):
+        for d, c in (("f32", "f32"), ("f16", "f16"), ("f32", "f16")):
+            yield Form("m8n8k4", d, "f16", "f16", c, generation=generation), CATEGORIES
+        for d, c in (("f32", "f32"), ("f16", "f16"), ("f16", "f32")):
+            yield Form("m16n16k16", d, "f16", "f16", c, wmma=True, generation=generation), CATEGORIES
+    yield Form("m16n8k8", "f32", "f16", "f16", "f32", generation="turing"), CATEGORIES
+    for d, ab, shape in (("f32", "f16", "m16n8k16"), ("f16", "f16", "m16n8k16"), ("f32", "bf16", "m16n8k16"), ("f32", "tf32", "m16n8k8")):
+        yield Form(shape, d, ab, ab, d, generation="ampere"), CATEGORIES
+    yield Form("m16n8k32", "f32", "f16", "f16", "f32", sparse="sp", selector=1, generation="ampere"), CATEGORIES
+    yield Form("m16n8k16", "f32", "tf32", "tf32", "f32", sparse="sp", selector=0, generation="ampere"), CATEGORIES
+    for d in ("f32", "f16"):
+        yield Form("m16n8k32", d, "e4m3", "e5m2", d, generation="ada"), CATEGORIES
+    yield Form("m16n8k64", "f32", "e5m2", "e4m3", "f32", sparse="sp", selector=0, generation="ada"), CATEGORIES
+    for shape, d, ab in (("m16n8k16", "f32", "f16"), ("m16n8k16", "f16", "f16"), ("m16n8k16", "f32", "bf16"), ("m16n8k8", "f32", "tf32"), ("m16n8k32", "f32", "e4m3")):
+        yield Form(shape, d, ab, ab, d, generation="fast"), 2
+    yield Form("m16n8k32", "f32", "f16", "f16", "f32", sparse="sp", selector=1, generation="fast"), 2
+    yield Form("m8n8k4", "f32", "f16", "f16", "f32", generation="fast"), 2
+    yield Form("m16n16k8", "f32", "tf32", "tf32", "f32", wmma=True, generation="fast"), 2
+
+
 def overwritten(family, pools):
     """A product of floats that a product of matrices replaces: the sum before that is fused with it, the one after it is not."""
     form = Form("m16n8k8", "f32", "f16", "f16", "f32")
@@ -435,6 +488,7 @@ def families(tables):
         family_of(tables, "matrix_products", "Products of matrices in the registers of a warp.", plain_forms()),
         family_of(tables, "matrix_products_sparse", "Products of matrices of which one has half of its elements.", sparse_forms()),
         family_of(tables, "matrix_products_wmma", "Products of matrices in fragments of wmma.", wmma_forms()),
+        family_of(tables, "matrix_generations", "Products of matrices as earlier generations of matrix units compute them, and as the device does.", older_forms()),
         transfers(tables),
     ]
 

@@ -37,7 +37,7 @@ pub enum Failure {
     /// The module or the launch was refused with this diagnostic, which a case with `error` expects.
     #[error("{0}")]
     Refused(String),
-    /// The case needs more of a resource than the device has. The message has both numbers.
+    /// The case needs more of a resource than the device has, or other arithmetic. The message has both numbers, or names.
     #[error("{0}")]
     TooLarge(String),
     /// The reference device stopped the kernel with the last one of these findings.

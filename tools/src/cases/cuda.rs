@@ -36,6 +36,9 @@ impl Backend for CudaBackend {
     }
 
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
+        if let Some(math) = case.math {
+            return Err(Failure::TooLarge(format!("CUDA has its own arithmetic, the case that of `{math}`")));
+        }
         let context = match self.context.take() {
             Some(context) => context,
             None => Context::new().map_err(failure)?,

@@ -134,7 +134,7 @@ impl Backend for DeviceBackend {
     }
 
     fn run(&mut self, case: &Prepared) -> Result<Outputs, Failure> {
-        let options = self.options;
+        let options = case.math.map_or(self.options, |math| self.options.math(math));
         self.run_by(
             case,
             &Steps { load: &|device| device.load_program(case.ptx.program()?, options), check: &|_| Ok(()) },

@@ -12,6 +12,7 @@ use super::image_spec::ObjectSpec;
 use super::images::{self, Image, Object, Textures};
 use super::spec::{ArgSpec, CaseSpec, ExpectSpec, NanRule};
 use super::{CaseError, Ptx, Scalar};
+use ptx2spv_translator::Math;
 
 /// A case that is ready to run.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Prepared {
     pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
+    /// How exact float arithmetic is, if the case says it.
+    pub math: Option<Math>,
     /// Bytes to write to module variables before the launch.
     pub globals: BTreeMap<String, Array>,
     /// Images, and objects that references are bound to.
@@ -57,6 +60,7 @@ impl Prepared {
             cluster: None,
             cooperative: false,
             dynamic_shared_bytes: 0,
+            math: None,
             globals: BTreeMap::new(),
             textures: Textures::default(),
             args: Vec::new(),
@@ -227,6 +231,7 @@ pub fn prepare(
         cluster: spec.cluster,
         cooperative: spec.cooperative,
         dynamic_shared_bytes: spec.dynamic_shared_bytes,
+        math: spec.math,
         globals,
         textures,
         args,

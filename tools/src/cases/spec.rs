@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ptx2spv_translator::Math;
 use serde::{Deserialize, Serialize};
 
 use super::CaseError;
@@ -40,6 +41,9 @@ pub struct CaseSpec {
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared_bytes: u32,
+    /// How exact float arithmetic is, whatever the other cases' is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub math: Option<Math>,
     /// Contents of module variables, written before the launch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub globals: BTreeMap<String, GlobalSpec>,

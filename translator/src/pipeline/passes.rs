@@ -108,10 +108,10 @@ pub static PASSES: &[Pass] = &[
     }),
     // Before shuffles are mapped, of which products are made where no unit computes them.
     unit("expand_matrix_products", Tree, Tree, |unit, settings| {
-        let Policy { workgroups, matrix_units, .. } = settings.policy;
+        let Policy { workgroups, matrix_units, generation, .. } = settings.policy;
         let has_subgroups = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
         let has_unit = |types| has_subgroups && matrix_units.contains(&types);
-        legalize::expand_matrix_products(&mut unit.function, has_unit);
+        legalize::expand_matrix_products(&mut unit.function, generation.is_none(), has_unit);
         Ok(())
     }),
     // While each thread still has its own local memory.
@@ -190,7 +190,10 @@ pub static PASSES: &[Pass] = &[
     unit("outline", Mapped, Mapped, |unit, settings| {
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline", shape, settings))
     }),
-    every("expand_matrix_steps", Mapped, legalize::expand_matrix_steps),
+    policy("expand_matrix_steps", Mapped, |function, policy| {
+        // Sums that are left to the device have no such steps but those of any generation.
+        legalize::expand_matrix_steps(function, policy.generation.unwrap_or_default());
+    }),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
         if !policy.floats.doubles {

@@ -27,7 +27,7 @@ pub use fault::{CheckedAccess, CheckedSpace, Fault};
 pub use features::Feature;
 pub use float_controls::FloatControls;
 pub use mapping::{Cluster, Packing, Scratch, shared_bytes, workgroup};
-pub use math::{Math, MathError, Topic};
+pub use math::{Generation, Math, MathError, Topic};
 pub use matrix::{MatrixTypes, UnitTypes};
 pub use presets::Preset;
 pub use quirks::Quirks;

@@ -42,28 +42,64 @@ topics! {
     Rounding = "rounding",
     /// Textures that have an image: the device's sampler, whose weights and sums may differ from those of NVIDIA's hardware.
     Textures = "textures",
+    /// Products of matrices of floats: sums as the device does them fastest.
+    Matrix = "matrix",
     /// Operands that the driver's compiler knows, such as zeros, NaNs and constants: it may compute with them as it likes, and so lose the
     /// sign of a zero or a NaN.
     Constants = "constants",
 }
 
+/// Generations of NVIDIA's matrix units, whose sums of products of floats differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Generation {
+    /// sm_70.
+    Volta,
+    /// sm_75.
+    Turing,
+    /// sm_80 to sm_87.
+    Ampere,
+    /// sm_89.
+    Ada,
+    /// sm_90.
+    #[default]
+    Hopper,
+}
+
+impl Generation {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Volta, Self::Turing, Self::Ampere, Self::Ada, Self::Hopper];
+
+    /// Its name, as [`Math`] reads and writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Volta => "volta",
+            Self::Turing => "turing",
+            Self::Ampere => "ampere",
+            Self::Ada => "ada",
+            Self::Hopper => "hopper",
+        }
+    }
+}
+
 /// How exact float arithmetic must be: as PTX has it, bit by bit, with what no fact vouches for emulated; or, in some topics, as the
-/// device does it.
+/// device does it. Products of matrices, which PTX leaves to the hardware, are those of a generation of it.
 ///
 /// Written as `exact`, `fast`, or a list such as `fma=fast,division=fast`; what is not named is exact. `fast,nan=exact` is all but
-/// one.
+/// one. `matrix=ampere` names a generation; `matrix=exact` is the latest one, `hopper`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Math {
     /// A bit for every topic that is left to the device.
     fast: u16,
+    /// Whose products of matrices are computed, unless they are left to the device.
+    generation: Generation,
 }
 
 impl Math {
     /// All as PTX has it: the default.
-    pub const EXACT: Math = Math { fast: 0 };
+    pub const EXACT: Math = Math { fast: 0, generation: Generation::Hopper };
     /// All as the device does it.
-    pub const FAST: Math = Math { fast: (1 << Topic::ALL.len()) - 1 };
+    pub const FAST: Math = Math { fast: (1 << Topic::ALL.len()) - 1, ..Math::EXACT };
 
     /// Whether a topic is left to the device.
     pub fn is_fast(self, topic: Topic) -> bool {
@@ -74,7 +110,19 @@ impl Math {
     #[must_use]
     pub fn with(self, topic: Topic, fast: bool) -> Math {
         let bit = 1 << topic as u8;
-        Math { fast: if fast { self.fast | bit } else { self.fast & !bit } }
+        let generation = if topic == Topic::Matrix { Generation::default() } else { self.generation };
+        Math { fast: if fast { self.fast | bit } else { self.fast & !bit }, generation }
+    }
+
+    /// The same with products of matrices as a generation of matrix units computes them.
+    #[must_use]
+    pub fn with_generation(self, generation: Generation) -> Math {
+        Math { generation, ..self.with(Topic::Matrix, false) }
+    }
+
+    /// Whose products of matrices are computed; `None` if they are left to the device.
+    pub fn generation(self) -> Option<Generation> {
+        (!self.is_fast(Topic::Matrix)).then_some(self.generation)
     }
 
     /// A device's facts, with what is left to it taken to be right.
@@ -118,6 +166,8 @@ impl Math {
                 Topic::Rounding => facts.rounding_exact = true,
                 // The policy asks for the topic itself, since kernels then read other images too.
                 Topic::Textures => {}
+                // So it does of products, which are then made of other operations.
+                Topic::Matrix => {}
                 Topic::Constants => {
                     facts.known_specials_f32_right = true;
                     facts.known_constants_f32_right = true;
@@ -134,11 +184,15 @@ impl Math {
 
 /// Text that is no [`Math`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not `exact`, `fast` or one of {names} with `=exact` or `=fast`", names = names())]
+#[error(
+    "`{0}` is not `exact`, `fast` or one of {topics} with `=exact` or `=fast`, nor `matrix=` with one of {generations}",
+    topics = list(Topic::ALL.iter().map(|topic| topic.name())),
+    generations = list(Generation::ALL.map(Generation::name))
+)]
 pub struct MathError(String);
 
-fn names() -> String {
-    let names: Vec<_> = Topic::ALL.iter().map(|topic| format!("`{}`", topic.name())).collect();
+fn list(names: impl IntoIterator<Item = &'static str>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
 
@@ -158,6 +212,10 @@ impl FromStr for Math {
                 return Ok(if is_fast(part)? { Math::FAST } else { Math::EXACT });
             };
             let topic = Topic::ALL.iter().find(|topic| topic.name() == name).ok_or_else(wrong)?;
+            let generation = Generation::ALL.into_iter().find(|generation| generation.name() == how);
+            if let (Topic::Matrix, Some(generation)) = (topic, generation) {
+                return Ok(math.with_generation(generation));
+            }
             Ok(math.with(*topic, is_fast(how)?))
         })
     }
@@ -170,8 +228,11 @@ impl fmt::Display for Math {
             Math::FAST => f.write_str("fast"),
             _ => {
                 let fast = Topic::ALL.iter().filter(|topic| self.is_fast(**topic));
-                let fast: Vec<_> = fast.map(|topic| format!("{}=fast", topic.name())).collect();
-                f.write_str(&fast.join(","))
+                let mut parts: Vec<_> = fast.map(|topic| format!("{}=fast", topic.name())).collect();
+                if self.generation != Generation::default() {
+                    parts.push(format!("{}={}", Topic::Matrix.name(), self.generation.name()));
+                }
+                f.write_str(&parts.join(","))
             }
         }
     }
@@ -198,13 +259,23 @@ mod tests {
     #[test]
     fn text_and_back() {
         for fast in 0..=Math::FAST.fast {
-            let math = Math { fast };
+            let math = Math { fast, ..Math::EXACT };
             assert_eq!(math.to_string().parse(), Ok(math));
+            for generation in Generation::ALL {
+                let math = math.with_generation(generation);
+                assert_eq!(math.generation(), Some(generation));
+                assert_eq!(math.to_string().parse(), Ok(math));
+            }
         }
+        assert_eq!("matrix=hopper".parse(), Ok(Math::EXACT));
+        assert_eq!("matrix=ada,matrix=exact".parse(), Ok(Math::EXACT));
+        assert_eq!("fast,matrix=ada".parse(), Ok(Math::FAST.with_generation(Generation::Ada)));
+        assert_eq!("matrix=volta,matrix=fast".parse(), Ok(Math::EXACT.with(Topic::Matrix, true)));
+        assert_eq!(Math::FAST.generation(), None);
         assert_eq!("fma=fast, nan=fast".parse(), Ok(Math::EXACT.with(Topic::Fma, true).with(Topic::Nan, true)));
         assert_eq!("fast,nan=exact".parse(), Ok(Math::FAST.with(Topic::Nan, false)));
         assert_eq!(Math::default().to_string(), "exact");
-        for wrong in ["", "quick", "fma", "fma=", "fma=slow", "ftz=fast", "fma=fast,"] {
+        for wrong in ["", "quick", "fma", "fma=", "fma=slow", "ftz=fast", "fma=fast,", "matrix=pascal", "fma=ada"] {
             assert!(wrong.parse::<Math>().is_err(), "{wrong}");
         }
     }

@@ -4,11 +4,10 @@ use crate::ir::{
     Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Type, Unary, Value,
     rewrite_ops,
 };
-use crate::soft::{self, BFLOAT, E4M3, E5M2, Format, HALF, SINGLE, TENSOR};
+use crate::soft::{self, E4M3, E5M2, Format, HALF, SINGLE};
+use ptx2spv_target::Generation;
 
-/// Bits that are kept below the largest exponent (sm_90).
-const FRACTION: u32 = 25;
-/// The same of floats of eight bits.
+/// Bits that are kept below the largest exponent of floats of eight bits.
 const SHORT_FRACTION: u32 = 13;
 /// An f32 without the bits that are not kept.
 const SHORT: Format = Format { bits: 22, precision: SHORT_FRACTION + 1, bias: SINGLE.bias, nan: 0x3f_ffff };
@@ -18,15 +17,16 @@ const BIAS: u32 = 512;
 const INFINITY: u32 = 1 << 16;
 const NAN: u32 = 1 << 18;
 
-/// Replaces every step.
-pub fn expand_matrix_steps(function: &mut Function) {
+/// Replaces every step, by what this generation of matrix units computes.
+pub fn expand_matrix_steps(function: &mut Function, generation: Generation) {
+    let kept = fraction(generation);
     rewrite_ops(function, |b, _, op| match op {
         Op::Matrix(step, x, y, z) => Some(match step {
             MatrixStep::Halves(format) => halves(b, format, x),
             MatrixStep::Start(accumulator) => start(b, accumulator, x),
             MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
-            MatrixStep::Sum(factors) => sum(b, factors, x, y, z),
-            MatrixStep::Round(accumulator) => round(b, accumulator, x, y, z),
+            MatrixStep::Sum(factors) => sum(b, factors, kept, x, y, z),
+            MatrixStep::Round(accumulator) => round(b, accumulator, kept, x, y, z),
         }),
         _ => None,
     });
@@ -116,7 +116,7 @@ fn half_of_e4m3(b: &Builder<'_>, bits: Value) -> Value {
 
 /// The factors in a word of each matrix, in pairs.
 fn factors(b: &Builder<'_>, factors: Factors, x: Value, y: Value) -> Vec<(Parts, Parts)> {
-    let [first, second] = formats(factors);
+    let [first, second] = soft::formats(factors);
     parts(b, first, x).into_iter().zip(parts(b, second, y)).collect()
 }
 
@@ -131,19 +131,6 @@ fn parts(b: &Builder<'_>, format: Format, word: Value) -> Vec<Parts> {
     bits.into_iter().map(|bits| Parts::of(b, format, bits)).collect()
 }
 
-/// The formats of the factors.
-fn formats(factors: Factors) -> [Format; 2] {
-    match factors {
-        Factors::F16 => [HALF; 2],
-        Factors::Bf16 => [BFLOAT; 2],
-        Factors::Tf32 => [TENSOR; 2],
-        Factors::E4m3 => [E4M3; 2],
-        Factors::E4m3E5m2 => [E4M3, E5M2],
-        Factors::E5m2E4m3 => [E5M2, E4M3],
-        Factors::E5m2 => [E5M2; 2],
-    }
-}
-
 fn addend(accumulator: Accumulator) -> Format {
     match accumulator {
         Accumulator::F32 | Accumulator::ShortF32 => SINGLE,
@@ -151,10 +138,19 @@ fn addend(accumulator: Accumulator) -> Format {
     }
 }
 
-/// Bits that are kept of a sum's terms below the largest exponent.
-fn kept(accumulator: Accumulator) -> u32 {
+/// Bits that are kept below the largest exponent.
+fn fraction(generation: Generation) -> u32 {
+    match generation {
+        Generation::Volta => 23,
+        Generation::Turing | Generation::Ampere | Generation::Ada => 24,
+        Generation::Hopper => 25,
+    }
+}
+
+/// Bits that are kept of a sum's terms below the largest exponent, of which there are so many of most formats.
+fn kept(accumulator: Accumulator, most: u32) -> u32 {
     match accumulator {
-        Accumulator::F32 | Accumulator::F16 => FRACTION,
+        Accumulator::F32 | Accumulator::F16 => most,
         Accumulator::ShortF32 | Accumulator::ShortF16 => SHORT_FRACTION,
     }
 }
@@ -200,10 +196,10 @@ fn scale(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Va
     b.or(flags, largest)
 }
 
-fn sum(b: &Builder<'_>, kind: Factors, x: Value, y: Value, scale: Value) -> Value {
+fn sum(b: &Builder<'_>, kind: Factors, kept: u32, x: Value, y: Value, scale: Value) -> Value {
     let largest = b.and_const(scale, 0xffff);
-    let is_short = formats(kind)[0].bits == 8;
-    let kept = if is_short { SHORT_FRACTION } else { FRACTION };
+    let is_short = soft::formats(kind)[0].bits == 8;
+    let kept = if is_short { SHORT_FRACTION } else { kept };
     let mut sum = b.i32(0);
     for (x, y) in factors(b, kind, x, y) {
         let product = b.mul(x.significand, y.significand);
@@ -233,12 +229,12 @@ fn aligned(
     b.sub(b.xor(kept, sign), sign)
 }
 
-fn round(b: &Builder<'_>, accumulator: Accumulator, c: Value, scale: Value, sum: Value) -> Value {
+fn round(b: &Builder<'_>, accumulator: Accumulator, kept: u32, c: Value, scale: Value, sum: Value) -> Value {
     let format = addend(accumulator);
     let largest = b.and_const(scale, 0xffff);
     let c = Parts::of(b, format, c);
     let exponent = b.add_const(c.exponent, (BIAS - format.bias).into());
-    let kept = kept(accumulator);
+    let kept = self::kept(accumulator, kept);
     let term = aligned(b, (c.significand, fraction_bits(format), kept), exponent, largest, c.sign);
     let sum = b.add(sum, b.unary(Unary::SignExtend, term));
     let is_negative = b.slt(sum, b.i64(0));

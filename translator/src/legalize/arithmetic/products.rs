@@ -5,16 +5,18 @@ use crate::ir::{
     Accumulator, Binary, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt,
     Type, Unary, Value, Var, Warp, WarpOp, rewrite,
 };
+use crate::soft;
 use ptx2spv_target::MatrixTypes;
 
 /// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
-pub fn expand_matrix_products(function: &mut Function, has_unit: impl Fn(MatrixTypes) -> bool) {
+/// Sums of floats that `are_plain` are those of `F32` arithmetic.
+pub fn expand_matrix_products(function: &mut Function, are_plain: bool, has_unit: impl Fn(MatrixTypes) -> bool) {
     rewrite(function, |b, stmt| match stmt {
         Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }) if !has_unit(*types) => {
             if has_unit(types.with_signed_bytes()) {
                 by_signed_bytes(b, *types, *fragments, *members, results);
             } else {
-                expand(b, *types, fragments, results);
+                expand(b, *types, are_plain, fragments, results);
             }
             Rewritten::Replaced
         }
@@ -50,7 +52,7 @@ fn by_signed_bytes(
     }
 }
 
-fn expand(b: &Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &[Value]) {
+fn expand(b: &Builder<'_>, types: MatrixTypes, are_plain: bool, fragments: &Fragments, results: &[Value]) {
     let fused = match types {
         MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
         MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
@@ -69,7 +71,11 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, fragments: &Fragments, results: &
         MatrixTypes::U8S8 => return bytes(b, [false, true], fragments, results),
         MatrixTypes::U8 => return bytes(b, [false, false], fragments, results),
     };
-    fused_sums(b, fused, fragments, results);
+    if are_plain {
+        plain_sums(b, fused, fragments, results);
+    } else {
+        fused_sums(b, fused, fragments, results);
+    }
 }
 
 /// For each element of D, what `add` makes of a first value with each pair of words from the row and the column. There are four turns, one for each
@@ -143,6 +149,26 @@ fn fused_sums(
     for (((sum, scale), addend), &result) in sums.into_iter().zip(scales).zip(fragments.c).zip(results) {
         let sum = b.unary(Unary::SignExtend, b.get(sum));
         b.push(Stmt::Let(result, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, sum)));
+    }
+}
+
+/// Sums of an element of C and products, one after another in `F32`.
+fn plain_sums(
+    b: &Builder<'_>,
+    (factors, accumulator): (Factors, Accumulator),
+    fragments: &Fragments,
+    results: &[Value],
+) {
+    // Variables have the bits of floats.
+    let addends = fragments.c.map(|addend| b.bits(soft::plain_addend(b, accumulator, addend)));
+    let sums = in_turns(b, fragments, addends, |b, [x, y], _, sum| {
+        let sum = b.bitcast(sum, Type::F32);
+        b.bits(soft::add_plain_products(b, factors, x, y, sum))
+    });
+    for (sum, &result) in sums.into_iter().zip(results) {
+        let total = b.bitcast(b.get(sum), Type::F32);
+        b.set(sum, soft::plain_sum(b, accumulator, total));
+        b.push(Stmt::Let(result, Op::Get(sum)));
     }
 }
 

@@ -118,7 +118,7 @@ impl<'p> Build<'p> {
     pub(super) fn share_products(&mut self, policy: &Policy) {
         let Products { kinds, mut places } = std::mem::take(&mut self.products);
         // What a matrix unit computes is short.
-        let is_long = |place: &Place| kinds.get(place.kind).is_some_and(|kind| kind.is_long(&policy.matrix_units));
+        let is_long = |place: &Place| kinds.get(place.kind).is_some_and(|kind| kind.is_long(policy));
         places.retain(is_long);
         if places.len() < 2 {
             return;

@@ -24,6 +24,7 @@ use crate::lower::texture::{logarithms, srgb};
 use crate::policy::{Policy, Samplers};
 use call_graph::reachable;
 use ptx2spv_interface::{self, ParamLocation, push_constant};
+use ptx2spv_target::Generation;
 use runtime_calls::{any_waits, has_any};
 use services::{Services, reserve};
 
@@ -108,6 +109,8 @@ pub struct Layout {
     pub stack: Option<u32>,
     /// Which textures are read by the device's sampler.
     pub samplers: Samplers,
+    /// Whose products of matrices of floats are computed; `None` where they are left to the device.
+    pub generation: Option<Generation>,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,
     /// Offsets of the module's variables, which all its kernels share.
@@ -319,6 +322,7 @@ pub fn lay_out(
         services,
         stack: None,
         samplers: policy.samplers,
+        generation: policy.generation,
         const_bytes: ends.max().unwrap_or(0),
         module: Arc::clone(module),
         places: Places::default(),

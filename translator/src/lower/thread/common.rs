@@ -1,6 +1,5 @@
 //! An instruction that stands for several products of matrices of one kind.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::multiply;
@@ -11,7 +10,7 @@ use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::layout::frame::Frame;
 use crate::lower::lowering::{Lowering, Result, carrier};
-use ptx2spv_target::MatrixTypes;
+use crate::policy::Policy;
 
 /// The number of the operand that has metadata of a sparse product.
 const METADATA: usize = 4;
@@ -46,10 +45,10 @@ impl Common {
             && constants(&self.like) == constants(product)
     }
 
-    /// Whether its code is long: none of these matrix units computes it.
-    pub fn is_long(&self, units: &BTreeSet<MatrixTypes>) -> bool {
-        let has = |types| units.contains(&types);
-        multiply::unit(&self.like).is_none_or(|types| !has(types) && !has(types.with_signed_bytes()))
+    /// Whether its code is long: no matrix unit computes it.
+    pub fn is_long(&self, policy: &Policy) -> bool {
+        let has = |types| policy.matrix_units.contains(&types);
+        multiply::unit(&self.like, policy.generation).is_none_or(|types| !has(types) && !has(types.with_signed_bytes()))
     }
 
     /// The product of the variables, as an instruction of a function.

@@ -13,7 +13,7 @@ use crate::ir::{Compare, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
-use ptx2spv_target::MatrixTypes;
+use ptx2spv_target::{Generation, MatrixTypes};
 
 /// `mma` and `wmma.mma`, if [`turns`] gives none
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
@@ -21,17 +21,17 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if product.is_of_quads() {
         return quads::multiply(l, i, &product);
     }
-    if let Some(types) = unit(i) {
-        return tiles::multiply(l, i, &product, Terms::of(&product, i)?, types);
+    if let Some(types) = unit(i, l.layout.generation) {
+        return tiles::multiply(l, i, &product, Terms::of(&product, i, l.layout.generation)?, types);
     }
     let addends = addends(l, i, &product, Matrix::C)?;
     sums(l, i, &product, None, addends)
 }
 
 /// The types by which matrix units compute a product, if they do.
-pub fn unit(i: &Instruction) -> Option<MatrixTypes> {
+pub fn unit(i: &Instruction, generation: Option<Generation>) -> Option<MatrixTypes> {
     let product = Product::of(&i.modifiers).filter(|product| !product.is_sparse && !product.is_of_quads())?;
-    Terms::of(&product, i).ok()?.unit()
+    Terms::of(&product, i, generation).ok()?.unit()
 }
 
 /// How many turns a product takes whose products of elements are added one after another, each by much code.
@@ -62,7 +62,7 @@ fn sums(
     turn: Option<Value>,
     addends: Vec<Value>,
 ) -> Result {
-    let terms = Terms::of(product, i)?;
+    let terms = Terms::of(product, i, l.layout.generation)?;
     let lane = own_lane(l);
     let quad = l.b.and_const(lane, 3);
     let own = l.b.and_const(lane, 28);

@@ -4,16 +4,18 @@
 //! factor, else place `r` in the direction of the sum of the lines from `4 h` on. Of D and C in f16 it has row `4 h + r`; in f32 two rows, and of
 //! these two pairs of columns.
 
-use super::matrix::{from_lane, own_lane, set, words};
+use super::matrix::{from_lane, joined, own_lane, set, words};
+use super::sums::fused;
 use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Arithmetic, Rounding, Value};
+use crate::ir::{Accumulator, Arithmetic, Factors, Rounding, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::float;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
+use ptx2spv_target::Generation;
 
 /// The product.
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result {
@@ -45,12 +47,23 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
     let mut results = Vec::new();
     for (element, addend) in addends.into_iter().enumerate() {
         let (row, column) = if is_half { (0, element) } else { (element >> 1 & 1, element >> 2 << 1 | element & 1) };
-        results.push(sum(l, is_half, rows_of_a[row], columns_of_b[column], addend)); // there are eight elements
+        // There are eight elements.
+        let [row, column] = [rows_of_a[row], columns_of_b[column]];
+        results.push(if has_own_unit(l) {
+            unit_sum(l, is_half, row, column, addend)
+        } else {
+            sum(l, is_half, row, column, addend)
+        });
     }
     set(l, i, product, &results)
 }
 
-/// A line of a factor, as f32.
+/// Whether the generation has units for such products. Later ones compute them by other instructions.
+fn has_own_unit(l: &Lowering<'_, '_>) -> bool {
+    matches!(l.layout.generation, Some(Generation::Volta | Generation::Turing))
+}
+
+/// A line of a factor.
 fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value, has_lines: bool) -> [Value; 4] {
     let base = l.b.or(first, l.b.shl(l.b.shr(line, 2), 4));
     let near = l.b.and_const(line, 3);
@@ -66,7 +79,7 @@ fn line_of(l: &mut Lowering<'_, '_>, words: &[Value], first: Value, line: Value,
             let [low, high] = [0, 1].map(|word: usize| from_lane(l, words[word], lane));
             l.b.shr_by(l.b.select(is_second, high, low), shift)
         };
-        soft::widen(&l.b, HALF, l.b.and_const(half, 0xffff))
+        l.b.and_const(half, 0xffff)
     })
 }
 
@@ -109,6 +122,7 @@ fn sum(l: &mut Lowering<'_, '_>, is_half: bool, row: [Value; 4], column: [Value;
     let rounded = |l: &mut Lowering<'_, '_>, operation| l.b.rounded(Rounding::NearestEven, operation);
     let mut products = [addend; 4];
     for (product, (a, b)) in products.iter_mut().zip(row.into_iter().zip(column)) {
+        let [a, b] = [a, b].map(|half| soft::widen(&l.b, HALF, half));
         *product = rounded(l, Arithmetic::Mul(a, b));
     }
     let mut add = |a, b| rounded(l, Arithmetic::Add(a, b));
@@ -123,4 +137,16 @@ fn sum(l: &mut Lowering<'_, '_>, is_half: bool, row: [Value; 4], column: [Value;
         sum = rounded(l, Arithmetic::Add(sum, term));
     }
     l.b.bits(float::or_nan(l, sum, &[]))
+}
+
+/// The same as units compute it, at once.
+fn unit_sum(l: &mut Lowering<'_, '_>, is_half: bool, row: [Value; 4], column: [Value; 4], addend: Value) -> Value {
+    let words = |[x, y, z, w]: [Value; 4]| [joined(l, x, y), joined(l, z, w)];
+    let pairs: Vec<_> = words(row).into_iter().zip(words(column)).collect();
+    let (accumulator, addend) = if is_half {
+        (Accumulator::F16, soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, addend))
+    } else {
+        (Accumulator::F32, l.b.bits(addend))
+    };
+    fused(&l.b, l.layout.generation, (Factors::F16, accumulator), &pairs, addend)
 }

@@ -1,7 +1,7 @@
 //! The sums of products that elements of a product of matrices are (docs/numerics.md).
 
 use crate::decode::program::Instruction;
-use crate::ir::{Accumulator, Arithmetic, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Unary, Value};
+use crate::ir::{Accumulator, Arithmetic, Builder, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Unary, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::modifiers::Operator;
 use crate::isa::types::ScalarType;
@@ -10,7 +10,7 @@ use crate::lower::float::{self, float_of};
 use crate::lower::integer;
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, DOUBLE, HALF, Overflow, SINGLE};
-use ptx2spv_target::MatrixTypes;
+use ptx2spv_target::{Generation, MatrixTypes};
 
 /// A row of A or a column of B: its words in the order of the sum, in as many parts as elements of a register are held in.
 pub type Line = Vec<Vec<Value>>;
@@ -32,15 +32,16 @@ pub enum Terms {
 
 impl Terms {
     /// How an instruction computes.
-    pub fn of(product: &Product, i: &Instruction) -> Result<Self> {
+    pub fn of(product: &Product, i: &Instruction, generation: Option<Generation>) -> Result<Self> {
         let [addend, result] = [Matrix::C, Matrix::D].map(|matrix| product.ty(matrix));
-        let fused = |factors, words| Self::Fused { factors, words, addend, result };
+        let most = words_at_once(generation);
+        let fused = |factors, words: usize| Self::Fused { factors, words: words.min(most), addend, result };
         Ok(match product.ty(Matrix::A) {
             ScalarType::F16 => fused(Factors::F16, usize::MAX),
             ScalarType::Bf16 => fused(Factors::Bf16, usize::MAX),
             // `wmma` is two instructions.
             ScalarType::Tf32 => fused(Factors::Tf32, if i.modifiers.has(Word::Mma) { 4 } else { usize::MAX }),
-            ScalarType::E4m3 | ScalarType::E5m2 if product.is_of_warpgroup => {
+            ScalarType::E4m3 | ScalarType::E5m2 if has_own_minifloats(product, generation) => {
                 let are_e5m2 = [Matrix::A, Matrix::B].map(|matrix| product.ty(matrix) == ScalarType::E5m2);
                 let factors = match are_e5m2 {
                     [false, false] => Factors::E4m3,
@@ -69,7 +70,9 @@ impl Terms {
     pub fn parts(l: &mut Lowering<'_, '_>, product: &Product, matrix: Matrix, word: Value) -> Vec<Value> {
         let ty = product.ty(matrix);
         let minifloat = match ty {
-            ScalarType::E4m3 | ScalarType::E5m2 if product.is_of_warpgroup => return vec![word],
+            ScalarType::E4m3 | ScalarType::E5m2 if has_own_minifloats(product, l.layout.generation) => {
+                return vec![word];
+            }
             ScalarType::E4m3 => Minifloat::E4m3,
             ScalarType::E5m2 => Minifloat::E5m2,
             ScalarType::U4 | ScalarType::S4 => return [0, 4].map(|position| fours(l, ty, word, position)).to_vec(),
@@ -85,9 +88,14 @@ impl Terms {
     /// How many blocks of four words in the direction of the sum a matrix unit takes at once.
     pub fn blocks_at_once(self) -> usize {
         match self {
-            Self::Fused { words: 4, .. } => 1,
+            Self::Fused { words: ..8, .. } => 1,
             _ => 2,
         }
+    }
+
+    /// Whether it takes the halves of such a block one after the other.
+    pub fn halves_blocks(self) -> bool {
+        matches!(self, Self::Fused { words: ..4, .. })
     }
 
     /// Whether sums are f16 throughout.
@@ -171,14 +179,14 @@ impl Terms {
                 };
                 let pairs: Vec<_> = words().collect();
                 for pairs in pairs.chunks(at_once) {
-                    sum = fused(l, factors, accumulator, pairs, sum);
+                    sum = fused(&l.b, l.layout.generation, (factors, accumulator), pairs, sum);
                 }
             }
             Self::Minifloats { are_halves } => {
                 let accumulator = if are_halves { Accumulator::F16 } else { Accumulator::F32 };
                 for (row, column) in row.iter().zip(column) {
                     let pairs: Vec<_> = row.iter().copied().zip(column.iter().copied()).collect();
-                    sum = fused(l, Factors::F16, accumulator, &pairs, sum);
+                    sum = fused(&l.b, l.layout.generation, (Factors::F16, accumulator), &pairs, sum);
                 }
             }
             Self::Bytes { are_signed, .. } => {
@@ -216,28 +224,49 @@ fn fours(l: &mut Lowering<'_, '_>, ty: ScalarType, word: Value, position: u32) -
     l.b.or(bytes, l.b.mul_const(l.b.and_const(bytes, 0x0808_0808), 0x1e))
 }
 
+/// The most words of each factor that matrix units take at once; eight are all that an instruction has.
+fn words_at_once(generation: Option<Generation>) -> usize {
+    match generation {
+        Some(Generation::Volta) => 2,
+        Some(Generation::Turing | Generation::Ampere | Generation::Ada) => 4,
+        Some(Generation::Hopper) | None => usize::MAX,
+    }
+}
+
+/// Whether there are sums of floats of eight bits, else they become f16.
+fn has_own_minifloats(product: &Product, generation: Option<Generation>) -> bool {
+    product.is_of_warpgroup || !matches!(generation, Some(Generation::Hopper) | None)
+}
+
 /// An addend and the products of pairs of words, added at once.
-fn fused(
-    l: &mut Lowering<'_, '_>,
-    factors: Factors,
-    accumulator: Accumulator,
+pub fn fused(
+    b: &Builder<'_>,
+    generation: Option<Generation>,
+    (factors, accumulator): (Factors, Accumulator),
     pairs: &[(Value, Value)],
     addend: Value,
 ) -> Value {
-    let step = |step, x, y, z| l.b.op(Type::I32, Op::Matrix(step, x, y, z));
+    if generation.is_none() {
+        let mut sum = soft::plain_addend(b, accumulator, addend);
+        for &(x, y) in pairs {
+            sum = soft::add_plain_products(b, factors, x, y, sum);
+        }
+        return soft::plain_sum(b, accumulator, sum);
+    }
+    let step = |step, x, y, z| b.op(Type::I32, Op::Matrix(step, x, y, z));
     let mut scale = step(MatrixStep::Start(accumulator), addend, addend, addend);
     for &(x, y) in pairs {
         scale = step(MatrixStep::Scale(factors), x, y, scale);
     }
     let terms: Vec<Value> = pairs.iter().map(|&(x, y)| step(MatrixStep::Sum(factors), x, y, scale)).collect();
     // A term is below 2^28, so that four fit.
-    let mut total = l.b.i64(0);
+    let mut total = b.i64(0);
     for terms in terms.chunks(4) {
-        let mut part = l.b.i32(0);
+        let mut part = b.i32(0);
         for &term in terms {
-            part = l.b.add(part, term);
+            part = b.add(part, term);
         }
-        total = l.b.add(total, l.b.unary(Unary::SignExtend, part));
+        total = b.add(total, b.unary(Unary::SignExtend, part));
     }
-    l.b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
+    b.op(Type::I32, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, total))
 }

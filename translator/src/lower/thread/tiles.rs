@@ -1,7 +1,7 @@
 //! Products by tiles of 16 by 8 elements, as matrix units compute them ([`WarpOp::MatrixProduct`]). What a product lacks of a tile is zero, and zeros
 //! change no sum.
 
-use super::matrix::{addends, set, words};
+use super::matrix::{addends, own_lane, set, words};
 use super::sums::Terms;
 use super::warp;
 use crate::decode::program::Instruction;
@@ -76,7 +76,9 @@ pub fn multiply(
                     b: [first, second].map(of_wide),
                     c: sums,
                 };
-                sums = tile(l, types, fragments);
+                for fragments in steps(l, terms, fragments) {
+                    sums = tile(l, types, Fragments { c: sums, ..fragments });
+                }
             }
         }
         for ((number, sum), addend) in numbers.into_iter().zip(sums).zip(c) {
@@ -86,6 +88,20 @@ pub fn multiply(
         }
     }
     set(l, i, product, &results)
+}
+
+/// The parts of a tile's factors that are taken one after another.
+fn steps(l: &mut Lowering<'_, '_>, terms: Terms, whole: Fragments) -> Vec<Fragments> {
+    if !terms.halves_blocks() {
+        return vec![whole];
+    }
+    // Two of the four lanes that hold a line have the first half.
+    let lane = own_lane(l);
+    let is_second = l.b.is_nonzero(l.b.and_const(lane, 2));
+    let zero = l.b.i32(0);
+    let first = whole.map(|word| l.b.select(is_second, zero, word));
+    let second = whole.map(|word| l.b.select(is_second, word, zero));
+    vec![first, second]
 }
 
 /// The sums of a tile.
