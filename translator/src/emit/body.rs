@@ -64,6 +64,8 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) sampled: Option<(Sample, Word)>,
     /// Pairs of f16 by the word that has their bits, so that one operation's result is another's operand as it is: drivers take words apart.
     pub(super) half_pairs: FxHashMap<Word, Word>,
+    /// Matrices of the block under construction, by their type and the words that have this invocation's elements.
+    pub(super) matrices: FxHashMap<(Word, Vec<Word>), Word>,
     /// Which 32-bit values are another one plus a constant.
     pub(super) offsets: Offsets,
     /// Invocations of the workgroup, once used.
@@ -118,6 +120,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
             current: Vec::new(),
             exits: FxHashSet::default(),
             inputs: FxHashMap::default(),
+            matrices: FxHashMap::default(),
             push_words: FxHashMap::default(),
             push_pairs: FxHashMap::default(),
             shared,
@@ -179,6 +182,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         self.label = label;
         self.line = None;
         self.sampled = None;
+        self.matrices.clear();
     }
 
     pub(super) fn branch(&mut self, target: Word) {

@@ -54,23 +54,12 @@ impl Body<'_, '_, '_> {
         let Fragments { a: [low, high, low_next, high_next], b, c } = fragments;
         let c = c.map(|word| self.value(word));
         // All words of a row lie together here.
-        let rows = self.elements(factor, in_word, &[low, low_next, high, high_next].map(|word| self.value(word)))?;
-        let columns = self.elements(factor, in_word, &b.map(|word| self.value(word)))?;
+        let rows = [low, low_next, high, high_next].map(|word| self.value(word));
+        let columns = b.map(|word| self.value(word));
         let depth = 8 * in_word;
         let a = self.matrix(factor, [ROWS, depth], CooperativeMatrixUse::MatrixAKHR, &rows)?;
         let b = self.matrix(factor, [depth, COLUMNS], CooperativeMatrixUse::MatrixBKHR, &columns)?;
-        let addends = match sum {
-            Global::Float(16) => {
-                let halves = self.elements(sum, 2, &c)?;
-                halves.into_iter().step_by(2).collect()
-            }
-            Global::Float(_) => {
-                let ty = self.module.global(sum)?;
-                c.iter().map(|&word| self.compute(Op::Bitcast, ty, &[word])).collect()
-            }
-            _ => c.to_vec(),
-        };
-        let c = self.matrix(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR, &addends)?;
+        let c = self.matrix(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR, &c)?;
         let ty = self.matrix_type(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR)?;
         let mut operands = [a, b, c].map(Operand::IdRef).to_vec();
         if !signs.is_empty() {
@@ -81,6 +70,7 @@ impl Body<'_, '_, '_> {
         for (number, word) in (0..).zip(&mut sums) {
             *word = self.sum_word(sum, product, number)?;
         }
+        self.matrices.insert((ty, sums.to_vec()), product);
         Ok(sums)
     }
 
@@ -111,21 +101,32 @@ impl Body<'_, '_, '_> {
         self.module.global(Global::Matrix(element, size, place))
     }
 
-    /// A matrix of which this invocation has these elements.
-    fn matrix(
-        &mut self,
-        element: Global,
-        size: [u32; 2],
-        place: CooperativeMatrixUse,
-        elements: &[Word],
-    ) -> Result<Word> {
+    /// A matrix whose elements of this invocation these words have: of a sum one each, of a factor as many as there is room for.
+    fn matrix(&mut self, element: Global, size: [u32; 2], place: CooperativeMatrixUse, words: &[Word]) -> Result<Word> {
         let ty = self.matrix_type(element, size, place)?;
+        let key = (ty, words.to_vec());
+        if let Some(&made) = self.matrices.get(&key) {
+            return Ok(made);
+        }
+        let elements = match (place, element) {
+            (CooperativeMatrixUse::MatrixAccumulatorKHR, Global::Float(16)) => {
+                self.elements(element, 2, words)?.into_iter().step_by(2).collect()
+            }
+            (CooperativeMatrixUse::MatrixAccumulatorKHR, Global::Float(_)) => {
+                let ty = self.module.global(element)?;
+                words.iter().map(|&word| self.compute(Op::Bitcast, ty, &[word])).collect()
+            }
+            (CooperativeMatrixUse::MatrixAccumulatorKHR, _) => words.to_vec(),
+            (_, Global::Int(bits) | Global::Float(bits)) => self.elements(element, 32 / bits, words)?,
+            _ => Vec::new(),
+        };
         let first = elements.first().copied().unwrap_or_default();
         let mut matrix = self.compute(Op::CompositeConstruct, ty, &[first]);
-        for (number, &element) in (0..).zip(elements).skip(1) {
+        for (number, &element) in (0..).zip(&elements).skip(1) {
             let operands = vec![Operand::IdRef(element), Operand::IdRef(matrix), Operand::LiteralBit32(number)];
             matrix = self.result(Op::CompositeInsert, ty, operands);
         }
+        self.matrices.insert(key, matrix);
         Ok(matrix)
     }
 

@@ -139,8 +139,10 @@ impl Terms {
             Self::Fused { addend: ScalarType::F16, .. } if !self.is_of_halves() => {
                 l.b.bits(soft::widen(&l.b, HALF, addend))
             }
-            Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => addend,
-            Self::Minifloats { .. } | Self::Bytes { .. } => l.b.i32(0),
+            Self::Fused { .. } | Self::Bytes { is_saturated: false, .. } | Self::Bits { .. } | Self::Doubles(_) => {
+                addend
+            }
+            Self::Minifloats { .. } | Self::Bytes { is_saturated: true, .. } => l.b.i32(0),
         }
     }
 
@@ -150,7 +152,7 @@ impl Terms {
             Self::Fused { result: ScalarType::F16, .. } if !self.is_of_halves() => {
                 soft::narrow(&l.b, HALF, Rounding::NearestEven, Overflow::Rounded, float_of(l, SINGLE, sum))
             }
-            Self::Fused { .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
+            Self::Fused { .. } | Self::Bytes { is_saturated: false, .. } | Self::Bits { .. } | Self::Doubles(_) => sum,
             Self::Minifloats { are_halves: true } => {
                 // An f32 has enough bits for the second rounding to make no difference.
                 let [sum, addend] = [sum, addend].map(|bits| soft::widen(&l.b, HALF, bits));
@@ -163,7 +165,6 @@ impl Terms {
                 l.b.bits(float::or_nan(l, result, &[addend, sum]))
             }
             Self::Bytes { is_saturated: true, .. } => integer::saturating_add(l, sum, addend),
-            Self::Bytes { is_saturated: false, .. } => l.b.add(sum, addend),
         }
     }
 
