@@ -45,10 +45,10 @@ rows! { "/kernels/";
         "matrix product, f16 by wgmma", "{side} cubed", ([side / 128, side / 128, 1], [256, 1, 1]),
         "f32[{n}] f16[{n}]:random(1) f16[{n}]:random(2) u32:{side} u32:{side}";
     // Half of a factor's elements are left out; which, a word for each 32 of the others says.
-    hgemm_sparse["matrix_units"](side: 4096 => 128; n = side * side, kept = side * side / 2, words = side * side / 32):
+    hgemm_sparse["matrix_sparse"](side: 4096 => 128; n = side * side, kept = side * side / 2, words = side * side / 32):
         "matrix product, f16 by mma.sp", "{side} cubed", ([side / 128, side / 128, 1], [256, 1, 1]),
         "f32[{n}] u32[{words}]:random(3) f16[{kept}]:random(1) f16[{n}]:random(2) u32:{side} u32:{side}";
-    flash_attention["matrix_units"](heads: 64 => 1, rows: 4096 => 128; n = heads * rows * 64):
+    flash_attention(heads: 64 => 1, rows: 4096 => 128; n = heads * rows * 64):
         "attention, f16 by mma.sync", "{heads} heads of {rows} x 64", ([rows / 64, heads, 1], [128, 1, 1]),
         "f16[{n}] f16[{n}]:random(1) f16[{n}]:random(2) f16[{n}]:random(3) u32:{rows}";
     half_polynomial["half"](pairs: 1 << 25 => 1 << 9; n = 2 * pairs):

@@ -13,7 +13,7 @@ pub fn all(quick: bool) -> Vec<(Workload, Work)> {
     let size = |real: u32, small: u32| if quick { small } else { real };
     let (vectors, threads, rounds) = (size(1 << 25, 1 << 9), size(1 << 19, 1 << 8), size(256, 2));
     let chains_ptx = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/limits.ptx"));
-    let products_ptx = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/matrix_units.ptx"));
+    let products_ptx = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/matrix_chains.ptx"));
     let launch = |ptx, entry, name, size, threads, args: String| {
         let (grid, block) = linear(threads, 256);
         Workload { name, size, ptx, entry, grid, block, shared: 0, args: args.split(' ').map(String::from).collect() }
