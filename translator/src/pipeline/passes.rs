@@ -4,7 +4,7 @@ use super::room::fits_workgroup;
 use super::unit::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Function, Stage};
+use crate::ir::{Builder, Function, Op, Stage, Type, Value, rewrite_ops};
 use crate::legalize;
 use crate::legalize::CountedRounds;
 use crate::legalize::arithmetic::doubles;
@@ -37,10 +37,20 @@ enum Run {
     Function(fn(&mut Function)),
     /// What to do about the device.
     Policy(fn(&mut Function, &Policy)),
+    /// The same, an operation at a time: on devices of which the condition holds, the rule gives the value that takes the place
+    /// of an operation's result, or none where the device has the operation.
+    Operations(fn(&Policy) -> bool, Rule),
     /// A pass that also changes other parts of the kernel, works on the graph, or may refuse the kernel. It handles
     /// helpers itself.
     Unit(fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>),
 }
+
+/// An operation, with the type of its result, by others. No pass after this one sees the operation again, unless others
+/// expand to it: then it is the device's.
+type Rule = fn(&Builder<'_>, &Policy, Type, Op) -> Option<Value>;
+
+/// The condition of operations that no device has.
+const ALWAYS: fn(&Policy) -> bool = |_| true;
 
 use Stage::{Graph, Legal, Mapped, Tree, Uniform};
 
@@ -147,11 +157,7 @@ pub static PASSES: &[Pass] = &[
             opt::relax_barriers(function);
         }
     }),
-    policy("expand_dots", Mapped, |function, policy| {
-        if !policy.byte_dots {
-            legalize::expand_dots(function);
-        }
-    }),
+    operations("expand_dots", |policy| !policy.byte_dots, legalize::expand_dot),
     unit("outline_halves", Mapped, Mapped, |unit, settings| {
         if settings.policy.floats.halves {
             return Ok(());
@@ -190,10 +196,7 @@ pub static PASSES: &[Pass] = &[
     unit("outline", Mapped, Mapped, |unit, settings| {
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline", shape, settings))
     }),
-    policy("expand_matrix_steps", Mapped, |function, policy| {
-        // Sums that are left to the device have no such steps but those of any generation.
-        legalize::expand_matrix_steps(function, policy.generation.unwrap_or_default());
-    }),
+    operations("expand_matrix_steps", ALWAYS, legalize::expand_matrix_step),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
         if !policy.floats.doubles {
@@ -201,20 +204,18 @@ pub static PASSES: &[Pass] = &[
         }
     }),
     // Before the others: what they make needs no care, and would only become slow.
-    policy("expand_singles", Mapped, |function, policy| singles::expand_singles(function, &policy.floats)),
+    operations("expand_singles", |policy| !policy.floats.trusted.denormals_f32_kept, singles::expand_single),
     policy("expand_approximate", Mapped, |function, policy| legalize::expand_approximate(function, &policy.floats)),
-    policy("expand_root_ends", Mapped, |function, policy| legalize::expand_root_ends(function, &policy.floats.trusted)),
-    policy("expand_roots", Mapped, |function, policy| legalize::expand_roots(function, &policy.floats)),
+    operations("expand_root_ends", ALWAYS, legalize::expand_root_ends),
+    operations("expand_roots", |policy| !policy.floats.trusted.roots_f32_close, legalize::expand_root),
     // Before the others: what these make of an operation may contain theirs.
-    policy("expand_flushed", Mapped, |function, policy| flushed::expand_flushed(function, &policy.floats)),
-    policy("expand_rounded", Mapped, |function, policy| legalize::expand_rounded(function, &policy.floats)),
+    operations("expand_flushed", ALWAYS, flushed::expand_flushed),
+    operations("expand_rounded", ALWAYS, legalize::expand_rounded),
     // After what needs no subnormals of it.
-    policy("expand_saturate", Mapped, |function, policy| legalize::expand_saturate(function, &policy.floats.trusted)),
+    operations("expand_saturate", ALWAYS, legalize::expand_saturate),
     policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)),
     // After what would keep it from flushing.
-    policy("take_flushing", Mapped, |function, policy| {
-        flushed::take_flushing(function, policy.floats.trusted.fma_f32_flushes)
-    }),
+    operations("take_flushing", ALWAYS, flushed::take_flushing),
     // Before the two that follow, which expand each operation by itself.
     policy("group_extremes", Mapped, |function, policy| {
         if policy.branches_cheap {
@@ -224,13 +225,13 @@ pub static PASSES: &[Pass] = &[
     policy("expand_division", Mapped, |function, policy| {
         legalize::expand_division(function, &policy.floats, policy.avoid_double_divisions)
     }),
-    policy("expand_sqrt", Mapped, |function, policy| legalize::expand_sqrt(function, &policy.floats)),
+    operations(
+        "expand_sqrt",
+        |Policy { floats, .. }| !(floats.trusted.sqrt_f32_rounded && floats.trusted.sqrt_f64_rounded),
+        legalize::expand_sqrt,
+    ),
     // The expansions before round too.
-    policy("expand_round", Mapped, |function, policy| {
-        if !policy.floats.trusted.rounding_exact {
-            legalize::expand_round(function);
-        }
-    }),
+    operations("expand_round", |policy| !policy.floats.trusted.rounding_exact, legalize::expand_round),
     // What long operations are made of is long itself where no arithmetic is trusted.
     unit("outline_untrusted", Mapped, Mapped, |unit, settings| {
         if singles::trusts(&settings.policy.floats.trusted) {
@@ -239,7 +240,7 @@ pub static PASSES: &[Pass] = &[
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline_untrusted", shape, settings))
     }),
     // What all others left to the device.
-    policy("expand_untrusted", Mapped, |function, policy| singles::expand_untrusted(function, &policy.floats.trusted)),
+    operations("expand_untrusted", |policy| !singles::trusts(&policy.floats.trusted), singles::expand_untrusted),
     policy("hide_byte_swaps", Mapped, |function, policy| {
         if policy.hide_byte_swaps {
             legalize::hide_byte_swaps(function);
@@ -261,11 +262,7 @@ pub static PASSES: &[Pass] = &[
             legalize::test_dot_nans(function);
         }
     }),
-    policy("split_divisions", Mapped, |function, policy| {
-        if policy.longs == Longs::WithoutDivision {
-            legalize::split_divisions(function);
-        }
-    }),
+    operations("split_divisions", |policy| policy.longs == Longs::WithoutDivision, legalize::split_division),
     // After all that makes arithmetic on floats.
     policy("hide_known_operands", Mapped, |function, policy| {
         legalize::hide_known_operands(function, &policy.floats.trusted)
@@ -373,6 +370,10 @@ const fn policy(name: &'static str, stage: Stage, run: fn(&mut Function, &Policy
     Pass { name, before: stage, after: stage, run: Run::Policy(run) }
 }
 
+const fn operations(name: &'static str, lacks: fn(&Policy) -> bool, rule: Rule) -> Pass {
+    Pass { name, before: Mapped, after: Mapped, run: Run::Operations(lacks, rule) }
+}
+
 const fn unit(
     name: &'static str,
     before: Stage,
@@ -392,6 +393,10 @@ impl Pass {
         match self.run {
             Run::Function(run) => unit.function.each(run),
             Run::Policy(run) => unit.function.each(|function| run(function, settings.policy)),
+            Run::Operations(lacks, rule) if lacks(settings.policy) => unit.function.each(|function| {
+                rewrite_ops(function, |b, result, op| rule(b, settings.policy, b.type_of(result), op));
+            }),
+            Run::Operations(..) => {}
             Run::Unit(run) => run(unit, settings)?,
         }
         if cfg!(debug_assertions) || self.before < Tree && self.after == Tree {

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::{Binary, Builder, Function, Op, Type, Unary, Value, rewrite_ops};
+use crate::policy::Policy;
 use crate::soft::{self, SINGLE};
 use ptx2spv_target::Facts;
 
@@ -30,21 +31,17 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// Replaces `Saturate`. No device is known that keeps subnormals in `NClamp`.
-pub fn expand_saturate(function: &mut Function, facts: &Facts) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Unary(Unary::Saturate, x) => {
-            let bits = if facts.min_max_f32_exact {
-                // Numbers go before NaNs. Then floats have the same order as their bits, by which no driver knows the two for a clamp.
-                let positive = b.binary(Binary::FMax, x, b.f32(0.0));
-                b.binary(Binary::MinSigned, b.bits(positive), b.i32(SINGLE.one() as u32))
-            } else {
-                soft::saturate(b, SINGLE, b.bits(x))
-            };
-            Some(b.bitcast(bits, Type::F32))
-        }
-        _ => None,
-    });
+/// `Saturate`. No device is known that keeps subnormals in `NClamp`.
+pub fn expand_saturate(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let Op::Unary(Unary::Saturate, x) = op else { return None };
+    let bits = if policy.floats.trusted.min_max_f32_exact {
+        // Numbers go before NaNs. Then floats have the same order as their bits, by which no driver knows the two for a clamp.
+        let positive = b.binary(Binary::FMax, x, b.f32(0.0));
+        b.binary(Binary::MinSigned, b.bits(positive), b.i32(SINGLE.one() as u32))
+    } else {
+        soft::saturate(b, SINGLE, b.bits(x))
+    };
+    Some(b.bitcast(bits, ty))
 }
 
 /// The negative of what is no NaN, by the device's own operation where that is right: it is often part of the next instruction.

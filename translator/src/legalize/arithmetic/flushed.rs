@@ -5,36 +5,34 @@
 //! that is tiny before it rounds up to the least normal number. To detect that, the result is rounded to full precision, in `F64` or scaled
 //! far away from subnormal numbers.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Type, Value, rewrite_ops};
+use crate::ir::{Arithmetic, Builder, Op, Rounding, Type, Value};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::wide_sum;
-use crate::policy::Floats;
+use crate::policy::{Floats, Policy};
 use crate::soft::{self, SINGLE};
 
-/// Replaces every `Flushed` that [`take_flushing`] can't do. If `floats.flush` is off, plain operations take their place.
-pub fn expand_flushed(function: &mut Function, floats: &Floats) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Flushed(rounding, arithmetic) if !floats.flush => Some(b.rounded(rounding, arithmetic)),
-        Op::Flushed(Rounding::NearestEven, arithmetic)
-            if floats.trusted.fma_f32_flushes && is_fma(arithmetic)
-                || floats.trusted.add_f32_flushes && is_sum(arithmetic) =>
-        {
-            None
-        }
-        Op::Flushed(rounding, arithmetic) => Some(expand(b, floats, rounding, arithmetic)),
-        _ => None,
-    });
+/// Every `Flushed` that [`take_flushing`] can't do. If `floats.flush` is off, plain operations take their place.
+pub fn expand_flushed(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> Option<Value> {
+    let Op::Flushed(rounding, arithmetic) = op else { return None };
+    let floats = &policy.floats;
+    if !floats.flush {
+        return Some(b.rounded(rounding, arithmetic));
+    }
+    let flushes =
+        floats.trusted.fma_f32_flushes && is_fma(arithmetic) || floats.trusted.add_f32_flushes && is_sum(arithmetic);
+    let is_taken = rounding == Rounding::NearestEven && flushes;
+    (!is_taken).then(|| expand(b, floats, rounding, arithmetic))
 }
 
-/// Replaces the remaining `Flushed` by the device's operations that flush: sums and products, or `Fma`.
-pub fn take_flushing(function: &mut Function, fma_flushes: bool) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Flushed(rounding, arithmetic) if !fma_flushes && is_sum(arithmetic) => {
+/// The remaining `Flushed` by the device's operations that flush: sums and products, or `Fma`.
+pub fn take_flushing(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> Option<Value> {
+    match op {
+        Op::Flushed(rounding, arithmetic) if !policy.floats.trusted.fma_f32_flushes && is_sum(arithmetic) => {
             Some(b.rounded(rounding, arithmetic))
         }
         Op::Flushed(_, arithmetic) => as_fma(b, arithmetic),
         _ => None,
-    });
+    }
 }
 
 /// Whether an operation is a sum, a difference or a product.

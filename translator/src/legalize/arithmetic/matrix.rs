@@ -1,9 +1,7 @@
 //! The steps of sums of products that matrix units compute, on integers: see [`MatrixStep`].
 
-use crate::ir::{
-    Accumulator, Binary, Builder, Compare, Factors, Function, MatrixStep, Minifloat, Op, Type, Unary, Value,
-    rewrite_ops,
-};
+use crate::ir::{Accumulator, Binary, Builder, Compare, Factors, MatrixStep, Minifloat, Op, Type, Unary, Value};
+use crate::policy::Policy;
 use crate::soft::{self, E4M3, E5M2, Format, HALF, SINGLE};
 use ptx2spv_target::Generation;
 
@@ -17,19 +15,18 @@ const BIAS: u32 = 512;
 const INFINITY: u32 = 1 << 16;
 const NAN: u32 = 1 << 18;
 
-/// Replaces every step, by what this generation of matrix units computes.
-pub fn expand_matrix_steps(function: &mut Function, generation: Generation) {
-    let kept = fraction(generation);
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Matrix(step, x, y, z) => Some(match step {
-            MatrixStep::Halves(format) => halves(b, format, x),
-            MatrixStep::Start(accumulator) => start(b, accumulator, x),
-            MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
-            MatrixStep::Sum(factors) => sum(b, factors, kept, x, y, z),
-            MatrixStep::Round(accumulator) => round(b, accumulator, kept, x, y, z),
-        }),
-        _ => None,
-    });
+/// Every step, by what the policy's generation of matrix units computes. Sums that are left to the device have no such steps but those of any
+/// generation.
+pub fn expand_matrix_step(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> Option<Value> {
+    let Op::Matrix(step, x, y, z) = op else { return None };
+    let kept = fraction(policy.generation.unwrap_or_default());
+    Some(match step {
+        MatrixStep::Halves(format) => halves(b, format, x),
+        MatrixStep::Start(accumulator) => start(b, accumulator, x),
+        MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
+        MatrixStep::Sum(factors) => sum(b, factors, kept, x, y, z),
+        MatrixStep::Round(accumulator) => round(b, accumulator, kept, x, y, z),
+    })
 }
 
 /// The parts of a float.

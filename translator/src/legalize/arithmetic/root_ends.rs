@@ -4,28 +4,24 @@
 //! Vulkan leaves `Sqrt` of negative numbers undefined, and `InverseSqrt` also of zeros, and lets both treat subnormals as zeros. This pass
 //! doesn't deal with the accuracy of roots.
 
-use crate::ir::{Builder, Function, Op, Root, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Builder, Op, Root, Type, Unary, Value};
 use crate::legalize::arithmetic::flushed::flush;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
+use crate::policy::Policy;
 use crate::soft::SINGLE;
 use ptx2spv_target::Facts;
 
-/// Replaces every `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
-pub fn expand_root_ends(function: &mut Function, facts: &Facts) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Unary(Unary::Root(root), x) => Some(expand(b, facts, root, x)),
-        _ => None,
-    });
-}
-
-fn expand(b: &Builder<'_>, facts: &Facts, root: Root, x: Value) -> Value {
+/// `Root` by operations that include `SqrtApprox` or `InverseSqrtApprox`.
+pub fn expand_root_ends(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> Option<Value> {
+    let Op::Unary(Unary::Root(root), x) = op else { return None };
+    let facts = &policy.floats.trusted;
     // The replacement of an inaccurate root handles only normal numbers.
     let is_own = facts.roots_f32_close;
     let are_ends_right = is_own && facts.roots_f32_ends;
     let x = if root.flush && !(are_ends_right && facts.roots_f32_flush) { flush(b, x) } else { x };
     let is_scaled = !(root.flush || is_own && facts.roots_f32_denormals);
     let result = if is_scaled { scaled(b, facts, root, x) } else { own(b, root, x) };
-    if are_ends_right { result } else { with_ends(b, root, x, result) }
+    Some(if are_ends_right { result } else { with_ends(b, root, x, result) })
 }
 
 /// The device's own root.

@@ -3,33 +3,28 @@
 //!
 //! [`root_ends`](crate::legalize::arithmetic::root_ends) deals with operands that are not positive, normal numbers.
 
-use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Builder, Op, Rounding, Type, Unary, Value};
 use crate::legalize::arithmetic::convert::{narrow, widen};
-use crate::policy::Floats;
+use crate::policy::Policy;
 use crate::soft::{SINGLE, two_product};
 
-/// Replaces `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions also create these operations and need less accuracy, so this
-/// pass must run before them.
-pub fn expand_roots(function: &mut Function, floats: &Floats) {
-    if floats.trusted.roots_f32_close {
-        return;
+/// `SqrtApprox` and `InverseSqrtApprox` on `F32`. Other expansions also create these operations and need less accuracy, so this must
+/// run before them.
+pub fn expand_root(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x) = op else { return None };
+    if ty != Type::F32 {
+        return None;
     }
-    let has_double = floats.doubles;
-    let facts = &floats.trusted;
-    rewrite_ops(function, |b, result, op| match op {
-        Op::Unary(op @ (Unary::SqrtApprox | Unary::InverseSqrtApprox), x) if b.type_of(result) == Type::F32 => {
-            if !has_double {
-                // A correctly rounded root is accurate enough too.
-                return Some(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
-            }
-            let wide = widen(b, facts, x);
-            let guess = widen(b, facts, b.unary(Unary::InverseSqrtApprox, x));
-            let inverse = inverse_root(b, wide, guess);
-            let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
-            Some(narrow(b, facts, Rounding::NearestEven, root))
-        }
-        _ => None,
-    });
+    if !policy.floats.doubles {
+        // A correctly rounded root is accurate enough too.
+        return Some(if op == Unary::SqrtApprox { b.sqrt(x) } else { inverse_single(b, x) });
+    }
+    let facts = &policy.floats.trusted;
+    let wide = widen(b, facts, x);
+    let guess = widen(b, facts, b.unary(Unary::InverseSqrtApprox, x));
+    let inverse = inverse_root(b, wide, guess);
+    let root = if op == Unary::SqrtApprox { b.fmul(wide, inverse) } else { inverse };
+    Some(narrow(b, facts, Rounding::NearestEven, root))
 }
 
 /// One over the root of a positive, normal number without `F64`: by a step of Newton's method from the device's, on a number from 1 to 4.

@@ -1,19 +1,13 @@
 //! Rounding to integral values where the device's own operations may lose a NaN, the sign of a zero, or the rounding up of a denormal: adds
 //! and subtracts a number whose last place is 1.
 
-use crate::ir::{Builder, Compare, Function, Op, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Builder, Compare, Op, Type, Unary, Value};
+use crate::policy::Policy;
 use crate::soft::Format;
 
-/// Replaces `Trunc`, `RoundEven`, `Floor` and `Ceil` where the target's are not known to be correct in all cases.
-pub fn expand_round(function: &mut Function) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x) => Some(round(b, op, x)),
-        _ => None,
-    });
-}
-
-fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
-    let ty = b.type_of(x);
+/// `Trunc`, `RoundEven`, `Floor` and `Ceil`.
+pub fn expand_round(b: &Builder<'_>, _: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let Op::Unary(op @ (Unary::Trunc | Unary::RoundEven | Unary::Floor | Unary::Ceil), x) = op else { return None };
     let format = Format::of(ty);
     let bits = b.bits(x);
     let sign = b.and_const(bits, format.sign());
@@ -44,5 +38,5 @@ fn round(b: &Builder<'_>, op: Unary, x: Value) -> Value {
     };
     let result = b.bits(result);
     let is_fractional = b.compare_const(Compare::LessUnsigned, magnitude, whole);
-    b.bitcast(b.or(b.select(is_fractional, result, magnitude), sign), ty)
+    Some(b.bitcast(b.or(b.select(is_fractional, result, magnitude), sign), ty))
 }

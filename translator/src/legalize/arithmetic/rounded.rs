@@ -1,21 +1,19 @@
 //! Float arithmetic with a rounding other than to nearest even, which no device has: for `F32` through `F64` if the device has it, else on
 //! integers. Exact in all cases; NaNs are NVIDIA's.
 
-use crate::ir::{Arithmetic, Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Arithmetic, Builder, Op, Rounding, Type, Unary, Value};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::division::divide;
 use crate::legalize::arithmetic::fma::{multiply_add, sum_on_integers, sum_to_narrow};
 use crate::legalize::arithmetic::sqrt::root;
-use crate::policy::Floats;
+use crate::policy::{Floats, Policy};
 use crate::soft;
 use ptx2spv_target::Facts;
 
-/// Replaces every `Rounded`.
-pub fn expand_rounded(function: &mut Function, floats: &Floats) {
-    rewrite_ops(function, |b, _, op| match op {
-        Op::Rounded(rounding, arithmetic) => Some(expand(b, floats, rounding, arithmetic)),
-        _ => None,
-    });
+/// Every `Rounded`.
+pub fn expand_rounded(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> Option<Value> {
+    let Op::Rounded(rounding, arithmetic) = op else { return None };
+    Some(expand(b, &policy.floats, rounding, arithmetic))
 }
 
 fn expand(b: &Builder<'_>, floats: &Floats, rounding: Rounding, arithmetic: Arithmetic) -> Value {

@@ -5,31 +5,25 @@
 //! differently each time. The code that later expansions make avoids denormals and uses the device's operations directly, so this pass must
 //! run before them. A device that isn't known to be right about normal numbers is not trusted anywhere: [`expand_untrusted`] must run last.
 
-use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Binary, Builder, Compare, Op, Rounding, Type, Unary, Value};
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::fma::sum_on_integers;
-use crate::policy::Floats;
+use crate::policy::Policy;
 use crate::soft::{self, SINGLE};
 use ptx2spv_target::Facts;
 
-/// Replaces operations that flushing would make wrong, on devices that are right about normal numbers.
-pub fn expand_singles(function: &mut Function, floats: &Floats) {
-    if floats.trusted.denormals_f32_kept {
-        return;
-    }
-    rewrite_ops(function, |b, result, op| match op {
+/// Operations that flushing would make wrong, on devices that are right about normal numbers.
+pub fn expand_single(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let floats = &policy.floats;
+    match op {
         Op::Unary(Unary::Widen, x) if floats.doubles => Some(widen(b, &floats.trusted, x)),
         Op::Unary(Unary::Narrow, x) if floats.doubles => Some(narrow(b, &floats.trusted, Rounding::NearestEven, x)),
-        op if floats.trusted.normal_f32_exact => match op {
-            Op::Binary(op @ (Binary::FAdd | Binary::FSub), x, y) if b.type_of(result) == Type::F32 => {
-                Some(sum(b, op, x, y))
-            }
-            Op::Binary(Binary::FMul, x, y) if b.type_of(result) == Type::F32 => Some(product(b, x, y)),
-            Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => compare(b, op, x, y),
-            _ => None,
-        },
+        _ if !floats.trusted.normal_f32_exact => None,
+        Op::Binary(op @ (Binary::FAdd | Binary::FSub), x, y) if ty == Type::F32 => Some(sum(b, op, x, y)),
+        Op::Binary(Binary::FMul, x, y) if ty == Type::F32 => Some(product(b, x, y)),
+        Op::Compare(op, x, y) if b.type_of(x) == Type::F32 => compare(b, op, x, y),
         _ => None,
-    });
+    }
 }
 
 /// Whether a device's float arithmetic on normal numbers and its conversions from integers are right.
@@ -37,16 +31,14 @@ pub fn trusts(facts: &Facts) -> bool {
     facts.are_normals_exact() && facts.convert_f32_exact
 }
 
-/// Replaces all float arithmetic on devices that may be wrong about normal numbers, and conversions from integers on devices that may round
+/// All float arithmetic on devices that may be wrong about normal numbers, and conversions from integers on devices that may round
 /// them wrong.
-pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
-    if trusts(facts) {
-        return;
-    }
+pub fn expand_untrusted(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let facts = &policy.floats.trusted;
     let is_exact = facts.are_normals_exact();
     let nearest = Rounding::NearestEven;
-    rewrite_ops(function, |b, result, op| match op {
-        op if b.type_of(result) == Type::F32 => match op {
+    match op {
+        op if ty == Type::F32 => match op {
             Op::Binary(Binary::FAdd, x, y) if !is_exact => Some(sum_on_integers(b, nearest, x, y)),
             Op::Binary(Binary::FSub, x, y) if !is_exact => Some(sum_on_integers(b, nearest, x, soft::negated(b, y))),
             Op::Binary(Binary::FMul, x, y) if !is_exact => Some(soft::product(b, nearest, x, y)),
@@ -58,7 +50,7 @@ pub fn expand_untrusted(function: &mut Function, facts: &Facts) {
         },
         Op::Compare(op, x, y) if !is_exact && b.type_of(x) == Type::F32 => Some(compare_bits(b, op, x, y)),
         _ => None,
-    });
+    }
 }
 
 /// Sums of at least this magnitude are right even if an operand was flushed; see [`sum`].

@@ -1,31 +1,27 @@
 //! Square root where the device doesn't round it correctly: `F32` from an inverse root where `Fma` rounds once, else through `F64` where
 //! its root is correct, else on integers, from the device's approximation (`F32`) or as for devices without `F64`. NaNs are NVIDIA's.
 
-use crate::ir::{Builder, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
+use crate::ir::{Builder, Op, Rounding, Type, Unary, Value};
 use crate::legalize::arithmetic::bits::negative;
 use crate::legalize::arithmetic::convert::{narrow, widen};
 use crate::legalize::arithmetic::doubles::root_of_bits;
 use crate::legalize::arithmetic::singles::{RAISE, raise};
-use crate::policy::Floats;
+use crate::policy::{Floats, Policy};
 use crate::soft::{Parts, SINGLE, leading, round_normal, stick, unless_nan};
 use ptx2spv_target::Facts;
 
-/// Replaces `Sqrt` on types where the target's is not correctly rounded.
-pub fn expand_sqrt(function: &mut Function, floats: &Floats) {
+/// `Sqrt` on types where the target's is not correctly rounded.
+pub fn expand_sqrt(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let Op::Unary(Unary::Sqrt, x) = op else { return None };
+    let floats = &policy.floats;
     let facts = &floats.trusted;
-    if facts.sqrt_f32_rounded && facts.sqrt_f64_rounded {
-        return;
+    match ty {
+        Type::F32 if facts.sqrt_f32_rounded => None,
+        Type::F64 if facts.sqrt_f64_rounded => None,
+        Type::F32 if facts.sqrt_f32_normal => Some(raised(b, x)),
+        Type::F32 if floats.fma_f32_fused => Some(refined(b, floats, x)),
+        _ => Some(root(b, floats, Rounding::NearestEven, x)),
     }
-    rewrite_ops(function, |b, result, op| match op {
-        Op::Unary(Unary::Sqrt, x) => match b.type_of(result) {
-            Type::F32 if facts.sqrt_f32_rounded => None,
-            Type::F64 if facts.sqrt_f64_rounded => None,
-            Type::F32 if facts.sqrt_f32_normal => Some(raised(b, x)),
-            Type::F32 if floats.fma_f32_fused => Some(refined(b, floats, x)),
-            _ => Some(root(b, floats, Rounding::NearestEven, x)),
-        },
-        _ => None,
-    });
 }
 
 /// Least operand of [`corrected`].

@@ -15,10 +15,9 @@ mod memory;
 mod products;
 mod shifts;
 
-use crate::ir::{
-    Atomic, Binary, Builder, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, rewrite, rewrite_ops,
-};
+use crate::ir::{Atomic, Binary, Builder, Builtin, Function, Op, Rewritten, Space, Stmt, Type, Unary, Value, rewrite};
 use crate::opt::{propagate_copies, remove_dead};
+use crate::policy::Policy;
 use halves::{Halves, Words};
 
 /// Splits 64-bit integers.
@@ -44,20 +43,18 @@ pub fn split_words(function: &mut Function) {
 }
 
 /// Divides 64-bit integers by halves where a driver's own division is wrong.
-pub fn split_divisions(function: &mut Function) {
-    rewrite_ops(function, |b, result, op| {
-        let Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y) = op else { return None };
-        if b.type_of(result) != Type::I64 {
-            return None;
-        }
-        let [x, y] = [x, y].map(|value| {
-            let (low, high) = b.halves(value);
-            Words::new(low, high)
-        });
-        let division = division::divide(b, x, y);
-        let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
-        Some(b.join(words.low, words.high))
+pub fn split_division(b: &Builder<'_>, _: &Policy, ty: Type, op: Op) -> Option<Value> {
+    let Op::Binary(op @ (Binary::DivUnsigned | Binary::RemUnsigned), x, y) = op else { return None };
+    if ty != Type::I64 {
+        return None;
+    }
+    let [x, y] = [x, y].map(|value| {
+        let (low, high) = b.halves(value);
+        Words::new(low, high)
     });
+    let division = division::divide(b, x, y);
+    let words = if op == Binary::DivUnsigned { division.quotient } else { division.remainder };
+    Some(b.join(words.low, words.high))
 }
 
 impl Halves {
