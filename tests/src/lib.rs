@@ -2,6 +2,7 @@
 //! random kernels, entry points of the fuzzers.
 
 pub mod binary;
+pub mod changes;
 pub mod device;
 pub mod files;
 pub mod fuzz;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Trial};
-use ptx2spv::cases::{Backend, Case, Verdict, find};
+use ptx2spv::cases::{Backend, Case, Prepared, Verdict, find, judge};
 
 use crate::files;
 use crate::program::Recorded;
@@ -53,11 +53,22 @@ impl Launch {
         }
     }
 
+    /// The launch with its expected outcome.
+    ///
+    /// # Errors
+    /// The case is wrong, or a file that it names can't be read.
+    pub fn prepare(&self) -> Result<Prepared> {
+        match self {
+            Self::Case(case) => Ok(case.prepare()?),
+            Self::Random(program) => Ok(program.prepare()),
+        }
+    }
+
     /// Runs the case and judges the outcome.
     pub fn run(&self, backend: &mut dyn Backend) -> Verdict {
-        match self {
-            Self::Case(case) => case.run(backend),
-            Self::Random(program) => program.run(backend),
+        match self.prepare() {
+            Ok(prepared) => judge(&prepared.expectation, &backend.run(&prepared)),
+            Err(error) => Verdict::Failed(error.to_string()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::prepare::{Argument, Check, Expectation, Prepared, Subject, Tolerance};
-use ptx2spv::cases::{Backend, Ptx, Scalar, Verdict, judge};
+use ptx2spv::cases::{Ptx, Scalar};
 use serde_json::{Value, json};
 
 use super::draw::Drawn;
@@ -44,14 +44,11 @@ impl Recorded {
         draw(self.seed, self.size, 1)
     }
 
-    /// Runs the program and judges the outcome.
-    pub fn run(self, backend: &mut dyn Backend) -> Verdict {
+    /// The program's launch.
+    pub fn prepare(self) -> Prepared {
         let drawn = self.draw();
-        let verdicts = drawn.launches.iter().map(|(launch, outcome)| {
-            let prepared = prepare(&drawn.program, launch, outcome);
-            judge(&prepared.expectation, &backend.run(&prepared))
-        });
-        verdicts.into_iter().find(|verdict| *verdict != Verdict::Passed).unwrap_or(Verdict::Passed)
+        let (launch, outcome) = &drawn.launches[0];
+        prepare(&drawn.program, launch, outcome)
     }
 
     /// A hash of the program, its launch and its results.

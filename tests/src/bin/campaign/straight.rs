@@ -371,23 +371,3 @@ impl Generator {
         if bits == 64 { format!("0d{:016x}", value.to_bits()) } else { format!("0f{:08x}", (value as f32).to_bits()) }
     }
 }
-
-/// Removes lines, first many at once, then one by one, as long as `differs` holds.
-pub fn reduce(kernel: Straight, mut differs: impl FnMut(&Straight) -> bool) -> Straight {
-    let mut kernel = kernel;
-    let mut size = kernel.lines.len() / 2;
-    while size > 0 {
-        let mut start = 0;
-        while start < kernel.lines.len() {
-            let mut smaller = kernel.clone();
-            smaller.lines.drain(start..kernel.lines.len().min(start + size));
-            if differs(&smaller) {
-                kernel = smaller;
-            } else {
-                start += size;
-            }
-        }
-        size /= 2;
-    }
-    kernel
-}
