@@ -341,3 +341,39 @@ fn right_accesses_are_as_they_were() {
         assert_eq!(kind, FindingKind::OutOfBounds);
     }
 }
+
+/// Kernels that reach for what the host provides behind the module's variables, and from there for anything, by offsets known in advance.
+const ATTACKS: &str = include_str!("ptx/checked_attacks.ptx");
+
+#[test]
+fn what_the_host_provides_is_out_of_reach() {
+    for context in Context::checking() {
+        let (device, module) = (&context.device, load(&context, "attacks.ptx", ATTACKS));
+        let out = device.upload(&[0_u64]).unwrap();
+        let one = LaunchConfig::linear(1, 1);
+        module.kernel("place").unwrap().run(&one, &[Arg::Pointer(&out)]).unwrap();
+        device.synchronize().unwrap();
+        let variable = out.download::<u64>().unwrap()[0];
+        // Memory that no kernel may touch: on CPU devices it is the process's own.
+        let kept = vec![0x5ec7_e75e_u64; 8];
+        let target = kept.as_ptr() as u64;
+        let from = |ahead: u64| target.wrapping_sub(variable).wrapping_sub(ahead);
+        let (near, far) = (from(0), from(1 << 20));
+        let kernels = [
+            ("beyond", near),
+            ("far", far),
+            ("folded", far),
+            ("selected", far),
+            ("heap", target),
+            ("parameters", target),
+            ("texture", target),
+        ];
+        for (kernel, index) in kernels {
+            out.write(0, &77_u64.to_le_bytes()).unwrap();
+            let (kind, text) = fault(&context, &module, kernel, &one, &[index.into(), Arg::Pointer(&out)]);
+            assert!([FindingKind::OutOfBounds, FindingKind::UseAfterFree].contains(&kind), "{kernel}: {text}");
+            assert_eq!(out.download::<u64>().unwrap(), [0], "{kernel}");
+        }
+        assert_eq!(kept, vec![0x5ec7_e75e; 8]);
+    }
+}

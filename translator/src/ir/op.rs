@@ -465,6 +465,10 @@ pub enum Varies {
 }
 
 impl Builtin {
+    /// The address of the module's variables, where a kernel's accesses are checked and an address is the kernel's own. What the translator's
+    /// own code accesses isn't checked, and is computed from the push constant itself.
+    pub const CHECKED_VARIABLES: u32 = u32::MAX - 7;
+
     /// Where it has other values.
     pub fn varies(self) -> Varies {
         match self {

@@ -14,7 +14,7 @@ use crate::lower::launches;
 use crate::lower::layout::module_variables;
 use crate::lower::layout::{runtime_calls, services};
 use crate::options::Options;
-use crate::policy::Policy;
+use crate::policy::{Policy, Samplers};
 use crate::side_by_side;
 use crate::stopwatch::Stopwatch;
 use ptx2spv_interface::Entry;
@@ -34,7 +34,11 @@ pub fn translate<'p>(
     mut observer: Option<&mut dyn Observer>,
 ) -> Result<Translation, Diagnostics> {
     let refused = |errors| Diagnostics::new(source.clone(), errors);
-    let policy = Policy::new(options.target, options.math);
+    let mut policy = Policy::new(options.target, options.math);
+    if options.check_accesses {
+        // A kernel can make up a texture whose image doesn't exist; its memory is checked.
+        policy.samplers = Samplers::Unused;
+    }
     let (mut variables, places) = module_variables(program);
     let provided = variables.size;
     let services = services::services(program, &mut variables, &policy, options.sizes, options.check_accesses);

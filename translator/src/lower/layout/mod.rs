@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
 use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::ir::Builtin;
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::{Action, Effects, Operation};
 use crate::lower::texture::{logarithms, srgb};
@@ -154,6 +155,11 @@ impl Layout {
     /// Where the push constants have the address of the table of live allocations, if accesses are checked.
     pub fn allocations(&self) -> Option<u32> {
         self.services.allocations.then(|| self.params_location.allocations_address(self.params_size))
+    }
+
+    /// The push constant with the address of the module's variables, for addresses that the kernel computes.
+    pub fn variables_address(&self) -> u32 {
+        if self.services.allocations { Builtin::CHECKED_VARIABLES } else { push_constant::VARIABLES_ADDRESS }
     }
 
     /// Where dynamic shared memory begins.

@@ -59,7 +59,7 @@ pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Valu
         None if are_pointers(l) => return Ok(widen_generic(l, register)),
         Some(StateSpace::Global) if are_pointers(l) => return Ok(widen_global(l, register)),
         // A 32-bit address may have been extended to 64 bits since.
-        Some(StateSpace::Const) if is_short || l.layout.short_addresses => push_constant::VARIABLES_ADDRESS,
+        Some(StateSpace::Const) if is_short || l.layout.short_addresses => l.layout.variables_address(),
         Some(StateSpace::Param) if is_short || l.layout.short_addresses => push_constant::PARAMS_ADDRESS,
         Some(StateSpace::Const | StateSpace::Param) => return Ok(register),
         Some(_) if is_short => return Err(refused("global memory", span)),
@@ -74,7 +74,7 @@ pub fn widen(l: &mut Lowering<'_, '_>, space: Option<StateSpace>, register: Valu
 
 /// The address of the module's variables, and the distance from there to an address of 32 bits; `I64` and `I32`.
 fn distance(l: &mut Lowering<'_, '_>, register: Value) -> (Value, Value) {
-    let start = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+    let start = l.b.push_constant(Type::I64, l.layout.variables_address());
     let (from, to) = (l.narrow(start), l.narrow(register));
     (start, l.b.sub(to, from))
 }
@@ -103,7 +103,7 @@ fn offset_of(l: &Lowering<'_, '_>, distance: Value) -> Value {
 /// `cvta` between 32-bit addresses: of memory with a tag, or of device memory without one, which has the same address in either form.
 pub fn convert(l: &mut Lowering<'_, '_>, tag: Option<u64>, to_space: bool, address: Value) -> Value {
     let Some(tag) = tag else { return address };
-    let start = l.narrow(l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS));
+    let start = l.narrow(l.b.push_constant(Type::I64, l.layout.variables_address()));
     let window = l.b.add_const(start, tag << TAG_SHIFT);
     if to_space { l.b.sub(address, window) } else { l.b.add(address, window) }
 }

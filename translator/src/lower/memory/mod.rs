@@ -288,7 +288,7 @@ pub fn variable_address(l: &mut Lowering<'_, '_>, base: Base, offset: i64) -> Re
             if variable.space == StateSpace::Local {
                 return Ok(l.b.i64(narrow.into()));
             }
-            let base = l.b.push_constant(Type::I64, push_constant::VARIABLES_ADDRESS);
+            let base = l.b.push_constant(Type::I64, l.layout.variables_address());
             let address = l.b.add_const(base, place.wrapping_add(offset));
             // The address of a texture, sampler or surface is its handle.
             Ok(match texture::record::handle_tag(variable.ty) {

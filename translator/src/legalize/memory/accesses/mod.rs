@@ -82,6 +82,10 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
     let mut accesses = groups.of.iter().zip(&runs.of);
     let mut legal: Vec<Option<Value>> = vec![None; groups.list.len()];
     rewrite(function, |b, stmt| {
+        if let Stmt::Let(value, Op::Builtin(Builtin::PushConstant(Builtin::CHECKED_VARIABLES))) = stmt {
+            b.push(Stmt::Let(*value, Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS))));
+            return Rewritten::Replaced;
+        }
         let Some((kind, address)) = b.function(|function| kind_of(function, stmt)) else { return Rewritten::Kept };
         let Some((&Some(number), &place)) = accesses.next() else { return Rewritten::Kept };
         match place {
@@ -302,6 +306,7 @@ impl Checks {
         }
         let Some(origin) = self.origin(address) else { return false };
         match (space, origin) {
+            (Space::Global, (Some(Builtin::CHECKED_VARIABLES), offset)) => fits(offset, self.allocations.provided),
             (Space::Global, (Some(push_constant::VARIABLES_ADDRESS), offset)) => {
                 fits(offset, self.allocations.variables)
             }
