@@ -9,10 +9,12 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use ptx2spv_translator::internals::ir::semantics;
 use ptx2spv_translator::internals::ir::{
-    Access, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
-    GENERIC_TAG_SHIFT, Helper, Op, Space, Stmt, Type, Unary, Value, mask,
+    Access, Arithmetic, Atomic, AtomicOp, Binary, Block, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED,
+    GENERIC_TAG_SHIFT, Halves, Helper, Op, Rounding, Space, Stmt, SubgroupOp, Type, Unary, Value, mask,
 };
 use ptx2spv_translator::target::Facts;
+
+use super::exact::{Operation, half, reference};
 
 /// Address of the first byte of [`Machine::global`].
 pub const GLOBAL_BASE: u64 = 0x10000;
@@ -49,6 +51,8 @@ pub enum Fault {
 pub struct Machine {
     /// What the device's arithmetic does right.
     pub facts: Facts,
+    /// Whether there is float arithmetic that no device has, by its definition.
+    pub defines: bool,
     /// Global memory from [`GLOBAL_BASE`] on.
     pub global: Vec<u8>,
     /// The block's memory.
@@ -95,6 +99,11 @@ impl Machine {
             self.steps = self.steps.checked_sub(1).ok_or(Fault::Steps)?;
             match stmt {
                 Stmt::At(_) | Stmt::Barrier(_) | Stmt::Report(..) | Stmt::Arrive(_) | Stmt::Fence(_) => {}
+                // From the only invocation to itself.
+                Stmt::Subgroup(results, SubgroupOp::Shuffle(value, lane)) if self.get(*lane) == 0 => {
+                    let bits = self.get(*value);
+                    results.iter().for_each(|result| self.values[result.0 as usize] = bits);
+                }
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, Op::Call(helper, operands)) => {
                     self.values[value.0 as usize] = self.call(helpers, *helper, operands)?;
@@ -131,6 +140,7 @@ impl Machine {
     fn call(&mut self, helpers: &[Helper], helper: u32, operands: &[Option<Value>]) -> Result<u64, Fault> {
         let mut machine = Machine {
             facts: self.facts.clone(),
+            defines: self.defines,
             thread: self.thread,
             steps: self.steps,
             loop_budget: self.loop_budget,
@@ -169,6 +179,20 @@ impl Machine {
                 let folded = self.folded(binary, ty, a, b);
                 let (a, b) = (self.get(a), self.get(b));
                 match ty {
+                    Type::F32 if binary == Binary::OrNan && self.defines => {
+                        if f32::from_bits(a as u32).is_nan() {
+                            b
+                        } else {
+                            a
+                        }
+                    }
+                    Type::F64 if binary == Binary::OrNan && self.defines => {
+                        if f64::from_bits(a).is_nan() {
+                            b
+                        } else {
+                            a
+                        }
+                    }
                     Type::F32 | Type::F64 if folded.is_some() => folded.ok_or_else(undefined)?,
                     Type::F32 => self.f32_binary(binary, a, b).ok_or_else(undefined)?,
                     Type::F64 => self.f64_binary(binary, a, b).ok_or_else(undefined)?,
@@ -193,6 +217,18 @@ impl Machine {
             Op::Pair(low, high) => self.get(high) << 32 | self.get(low),
             Op::Fma(a, b, c) => self.fma(ty, self.get(a), self.get(b), self.get(c)),
             Op::DotFma(a, b, c) => self.dot_fma(self.get(a), self.get(b), self.get(c)),
+            Op::Rounded(rounding, arithmetic) if self.defines => {
+                let (operation, operands) = Operation::taken(arithmetic);
+                let from = function.type_of(operands[0]);
+                any_nan(ty, reference(operation, rounding, from, operands.map(|value| self.get(value))))
+            }
+            Op::Flushed(Rounding::NearestEven, arithmetic) if self.defines => self.flushed_arithmetic(arithmetic),
+            Op::Half(halves, arithmetic) if self.defines => {
+                let (operation, operands) = Operation::taken(arithmetic);
+                let operands = operands.map(|value| self.get(value));
+                let upper = if halves == Halves::Both { half(operation, operands.map(|bits| bits >> 16)) } else { 0 };
+                upper << 16 | half(operation, operands)
+            }
             // No device has it.
             Op::Rounded(..) | Op::Flushed(..) | Op::Half(..) | Op::Matrix(..) => return Err(undefined()),
             Op::Builtin(builtin) => self.builtin(builtin, ty),
@@ -201,6 +237,25 @@ impl Machine {
             // A statement of its own.
             Op::Call(..) => return Err(undefined()),
         })
+    }
+
+    /// Arithmetic with `.ftz`, to nearest even. Numbers are scaled away from the subnormal ones to tell whether the result, rounded
+    /// to 24 bits, is below the least normal number.
+    fn flushed_arithmetic(&self, arithmetic: Arithmetic) -> u64 {
+        let (operation, operands) = Operation::taken(arithmetic);
+        let operands = operands.map(|value| u64::from(flushed(f32::from_bits(self.get(value) as u32)).to_bits()));
+        let scaled = |bits: u64| u64::from((f32::from_bits(bits as u32) * 2f32.powi(64)).to_bits());
+        let [x, y, z] = operands;
+        let raised = match operation {
+            Operation::Mul | Operation::Div => [scaled(x), y, z],
+            Operation::Fma => [scaled(x), y, scaled(z)],
+            _ => operands.map(scaled),
+        };
+        let nearest = |operands| reference(operation, Rounding::NearestEven, Type::F32, operands);
+        let bits = nearest(operands);
+        let is_tiny = operation != Operation::Sqrt
+            && f32::from_bits(nearest(raised) as u32).abs() < f32::MIN_POSITIVE * 2f32.powi(64);
+        any_nan(Type::F32, if is_tiny { bits & 1 << 31 } else { bits })
     }
 
     /// The folding of a driver's compiler for a float operation with an operand that is known to be zero, or with the
@@ -306,6 +361,8 @@ impl Machine {
                 let wide: Single = Half::from_bits((a & 0xffff).into()).convert(&mut false).value;
                 wide.to_bits() as u64
             }
+            Unary::Saturate if self.defines => u64::from((x as f32).clamp(0.0, 1.0).max(0.0).to_bits()),
+            Unary::NarrowHalf if self.defines && x.is_nan() => 0x7fff,
             // The device's own NaN isn't NVIDIA's.
             Unary::NarrowHalf if self.facts.convert_f16_exact && x.is_nan() => 0xfe00,
             Unary::NarrowHalf if self.facts.convert_f16_exact => {
@@ -526,6 +583,15 @@ fn float_compare(op: Compare, x: f64, y: f64) -> bool {
         Compare::FNotEqual => x != y,
         Compare::FLess => x < y,
         _ => x <= y,
+    }
+}
+
+/// The host's NaN for another: which one it is isn't defined.
+fn any_nan(ty: Type, bits: u64) -> u64 {
+    match ty {
+        Type::F32 if f32::from_bits(bits as u32).is_nan() => f32::NAN.to_bits().into(),
+        Type::F64 if f64::from_bits(bits).is_nan() => f64::NAN.to_bits(),
+        _ => bits,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::shape::Shape;
 use super::support::Random;
 use ptx2spv_translator::internals::ir::{Arithmetic, Rounding, Type, Value};
-use rustc_apfloat::ieee::{Double, Single};
+use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 
 /// What PTX rounds by, and the reference's name for that.
@@ -40,6 +40,19 @@ impl Operation {
             Operation::Fma => Arithmetic::Fma(x, y, z),
             Operation::Sqrt => Arithmetic::Sqrt(x),
             Operation::Narrow => Arithmetic::Narrow(x),
+        }
+    }
+
+    /// An operation by its kind and its operands; the last one stands for those that it doesn't have.
+    pub fn taken(arithmetic: Arithmetic) -> (Operation, [Value; 3]) {
+        match arithmetic {
+            Arithmetic::Add(x, y) => (Operation::Add, [x, y, y]),
+            Arithmetic::Sub(x, y) => (Operation::Sub, [x, y, y]),
+            Arithmetic::Mul(x, y) => (Operation::Mul, [x, y, y]),
+            Arithmetic::Div(x, y) => (Operation::Div, [x, y, y]),
+            Arithmetic::Fma(x, y, z) => (Operation::Fma, [x, y, z]),
+            Arithmetic::Sqrt(x) => (Operation::Sqrt, [x; 3]),
+            Arithmetic::Narrow(x) => (Operation::Narrow, [x; 3]),
         }
     }
 }
@@ -110,6 +123,12 @@ pub fn reference(operation: Operation, rounding: Rounding, ty: Type, operands: [
         _ => with_apfloat::<Double>(operation, round, operands),
     };
     found.map_or(nan(ty), |(bits, exact)| bits | u64::from(rounding == Rounding::Odd && !exact))
+}
+
+/// The bits of a sum, difference, product or `Fma` on f16, rounded once to nearest even; of NaN, NVIDIA's.
+pub fn half(operation: Operation, operands: [u64; 3]) -> u64 {
+    let found = with_apfloat::<Half>(operation, Round::NearestTiesToEven, operands.map(|bits| bits & 0xffff));
+    found.map_or(0x7fff, |(bits, _)| bits)
 }
 
 /// Operands of which half leave something interesting.

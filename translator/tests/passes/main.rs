@@ -8,6 +8,7 @@ mod device;
 mod doubles;
 mod evaluator;
 mod exact;
+mod filetests;
 mod flushed_arithmetic;
 mod fma_runs;
 mod folding;
