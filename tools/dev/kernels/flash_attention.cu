@@ -1,6 +1,5 @@
 // build: -O3 --no-cuda-gpu-arch=sm_70 --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx71
 // Attention by matrix units.
-#include "async_copies.h"
 #include "library.h"
 #include "matrix_units.h"
 

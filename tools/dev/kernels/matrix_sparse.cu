@@ -1,6 +1,5 @@
 // build: -O3 --no-cuda-gpu-arch=sm_70 --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx71
 // Products of matrices of which one has half of its elements, by matrix units.
-#include "async_copies.h"
 #include "matrix_units.h"
 
 // C = A B for f16, where A has two of each four elements of a row, by rows, and B lies by columns. `kept` says which two: for 16 rows and 64 places in

@@ -1,72 +1,8 @@
 // build: -O3 --no-cuda-gpu-arch=sm_70 --cuda-gpu-arch=sm_80 -Xclang -target-feature -Xclang +ptx71
 // Products of matrices by matrix units, as CUTLASS and mma.h use them.
-#include "async_copies.h"
 #include "matrix_units.h"
 
-// C = A B, A by rows and B by columns: tiles of 128 by 128, rows of 64 bytes in shared memory whose 16-byte pieces are swizzled, three stages. Eight
-// warps, each with 64 by 32.
-template <class Product>
-static __device__ void tiles(typename Product::Sum *c, const char *a, const char *b, unsigned n, unsigned bytes) {
-    typedef typename Product::Sum Sum;
-    constexpr int STAGES = 3;
-    alignas(128) __shared__ char shared[STAGES][2][128 * 64];
-    unsigned t = threadIdx.x, warp = t / 32, lane = t % 32;
-    a += (u64)blockIdx.y * 128 * bytes;
-    b += (u64)blockIdx.x * 128 * bytes;
-    unsigned steps = bytes / 64;
-    auto load = [&](unsigned step) {
-        if (step < steps)
-#pragma unroll
-            for (unsigned part = 0; part < 2; part++) {
-                unsigned i = t + part * 256;
-                unsigned row = i / 4, piece = i % 4, to = row * 64 + (piece ^ (row / 2 % 4)) * 16;
-                copy16(place(shared[step % STAGES][0]) + to, a + (u64)row * bytes + step * 64 + piece * 16);
-                copy16(place(shared[step % STAGES][1]) + to, b + (u64)row * bytes + step * 64 + piece * 16);
-            }
-        commit();
-    };
-    Sum sums[4][4][4] = {};
-    load(0);
-    load(1);
-    unsigned y = warp / 4 * 64, x = warp % 4 * 32;
-    for (unsigned step = 0; step < steps; step++) {
-        wait_group<1>();
-        __syncthreads();
-        load(step + 2);
-        unsigned from_a = place(shared[step % STAGES][0]), from_b = place(shared[step % STAGES][1]);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            unsigned fa[4][4], fb[2][4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                unsigned row = y + i * 16 + lane % 16, piece = half * 2 + lane / 16;
-                load4(fa[i], from_a + row * 64 + (piece ^ (row / 2 % 4)) * 16);
-            }
-#pragma unroll
-            for (int j = 0; j < 2; j++) {
-                unsigned row = x + j * 16 + lane / 16 * 8 + lane % 8, piece = half * 2 + lane / 8 % 2;
-                load4(fb[j], from_b + row * 64 + (piece ^ (row / 2 % 4)) * 16);
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    Product::add(sums[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
-        }
-    }
-    c += (u64)(blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 128 + x + lane % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[(u64)(i * 16 + e / 2 * 8) * n + j * 8 + e % 2] = sums[i][j][e];
-}
-
 extern "C" __global__ void __launch_bounds__(256) hgemm_mma(float *c, const char *a, const char *b, unsigned n, unsigned k) { tiles<F16>(c, a, b, n, 2 * k); }
-extern "C" __global__ void __launch_bounds__(256) bf16_mma(float *c, const char *a, const char *b, unsigned n, unsigned k) { tiles<Bf16>(c, a, b, n, 2 * k); }
-extern "C" __global__ void __launch_bounds__(256) tf32_mma(float *c, const char *a, const char *b, unsigned n, unsigned k) { tiles<Tf32>(c, a, b, n, 4 * k); }
 extern "C" __global__ void __launch_bounds__(256) int8_mma(int *c, const char *a, const char *b, unsigned n, unsigned k) { tiles<S8>(c, a, b, n, k); }
 
 // C = A B, both by rows, by fragments that no code looks into: tiles of 128 by 128 of eight warps, 32 deep in shared memory.

@@ -29,10 +29,10 @@ rows! { "/kernels/";
     hgemm_mma["matrix_units"](side: 4096 => 128; n = side * side):
         "matrix product, f16 by mma.sync", "{side} cubed", ([side / 128, side / 128, 1], [256, 1, 1]),
         "f32[{n}] f16[{n}]:random(1) f16[{n}]:random(2) u32:{side} u32:{side}";
-    bf16_mma["matrix_units"](side: 4096 => 128; n = side * side):
+    bf16_mma["matrix_floats"](side: 4096 => 128; n = side * side):
         "matrix product, bf16 by mma.sync", "{side} cubed", ([side / 128, side / 128, 1], [256, 1, 1]),
         "f32[{n}] bf16[{n}]:random(1) bf16[{n}]:random(2) u32:{side} u32:{side}";
-    tf32_mma["matrix_units"](side: 4096 => 128; n = side * side):
+    tf32_mma["matrix_floats"](side: 4096 => 128; n = side * side):
         "matrix product, tf32 by mma.sync", "{side} cubed", ([side / 128, side / 128, 1], [256, 1, 1]),
         "f32[{n}] f32[{n}]:random(1) f32[{n}]:random(2) u32:{side} u32:{side}";
     int8_mma["matrix_units"](side: 4096 => 128; n = side * side):
