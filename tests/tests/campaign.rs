@@ -40,5 +40,5 @@ fn changed_launch_cases_give_their_results() -> Result<()> {
 /// Not on a Vulkan device, whose driver may end the process for a program that no compiler writes.
 #[test]
 fn mutated_launch_cases_give_the_same_on_reference_devices() -> Result<()> {
-    campaign(100, &["mutated"], None)
+    campaign(60, &["mutated"], None)
 }

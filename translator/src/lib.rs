@@ -4,6 +4,7 @@
 //! with [`Options`]. A [`Translation`] holds the SPIR-V words and the [`Interface`] with which a host launches them.
 //! Errors are [`Diagnostics`].
 
+#![forbid(unsafe_code)]
 // Callers get errors, not panics.
 #![cfg_attr(
     not(test),

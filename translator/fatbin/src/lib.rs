@@ -4,6 +4,7 @@
 //! code (cubins), or intermediate code for the linker, for several architectures and perhaps compressed. [`Binary::read`] finds
 //! the containers in a file, [`Binary::programs`] chooses the PTX. No size in a file is trusted, and no I/O is done here.
 
+#![forbid(unsafe_code)]
 // Callers get errors, not panics.
 #![cfg_attr(
     not(test),

@@ -2,6 +2,7 @@
 //!
 //! It is a Rust type and, through serde, the `.json` file beside the `.spv`.
 
+#![forbid(unsafe_code)]
 // Callers get errors, not panics.
 #![cfg_attr(
     not(test),

@@ -3,6 +3,7 @@
 //! A [`Target`] comes from a live device (the runtime fills it), from a named preset, or from a JSON file
 //! that `ptx2spv devices --json` wrote on another machine. Nothing in the translator asks a driver.
 
+#![forbid(unsafe_code)]
 // Callers get errors, not panics.
 #![cfg_attr(
     not(test),
