@@ -28,7 +28,8 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 16] = [
+const QUIRKS: [&str; 17] = [
+    "address_carries_lost",
     "blocks_slow",
     "byte_swaps_wrong",
     "conditions_slow",

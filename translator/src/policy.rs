@@ -32,6 +32,8 @@ pub struct Policy {
     pub test_dot_nans: bool,
     /// Whether the driver may not know that the bits of a float are a condition.
     pub hide_conditions: bool,
+    /// Words of addresses whose sum may need a carry are hidden.
+    pub hide_address_sums: bool,
     /// Whether the device may not divide `F64` under conditions in loops, although it divides right.
     pub avoid_double_divisions: bool,
     /// Whether barriers are faster that order shared memory alone.
@@ -224,6 +226,7 @@ impl Policy {
             hide_signs: quirks.nan_signs_wrong,
             test_dot_nans: quirks.dot_nans_lost,
             hide_conditions: quirks.condition_bits_wrong,
+            hide_address_sums: quirks.address_carries_lost,
             avoid_double_divisions: quirks.double_divisions_wrong,
             relax_barriers: quirks.device_memory_barriers_slow,
             loop_budget: quirks.loop_budget,

@@ -104,6 +104,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         nan_signs_wrong,
         dot_nans_lost,
         condition_bits_wrong,
+        address_carries_lost,
         subgroups_unreliable,
         maximal_reconvergence_wrong,
         workgroup_atomic_stores_wrong,
@@ -148,6 +149,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         ("nan_signs_wrong", !contents.has_floats() || made.nan_signs_wrong >= nan_signs_wrong),
         ("dot_nans_lost", !contents.has_floats() || made.dot_nans_lost >= dot_nans_lost),
         ("condition_bits_wrong", !contents.has_floats() || made.condition_bits_wrong >= condition_bits_wrong),
+        ("address_carries_lost", !contents.long_words || made.address_carries_lost >= address_carries_lost),
         ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
         ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
         (
@@ -249,7 +251,7 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 19] = [
+        let cases: [(&str, Change); 20] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
@@ -267,6 +269,7 @@ mod tests {
             ("quirk `nan_signs_wrong`", |t| t.quirks.nan_signs_wrong = true),
             ("quirk `dot_nans_lost`", |t| t.quirks.dot_nans_lost = true),
             ("quirk `condition_bits_wrong`", |t| t.quirks.condition_bits_wrong = true),
+            ("quirk `address_carries_lost`", |t| t.quirks.address_carries_lost = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
             ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),
         ];

@@ -50,6 +50,8 @@ pub struct Contents {
     pub short_integers: bool,
     /// Divisions of 64-bit integers.
     pub long_divisions: bool,
+    /// Integers of 64 bits that are converted from shorter ones by zeros.
+    pub long_words: bool,
     /// Whether the host says by a specialization constant if there are memory barriers.
     pub(crate) barriers_optional: bool,
 }
@@ -143,6 +145,7 @@ impl Contents {
             variables: usize::MAX,
             short_integers: true,
             long_divisions: true,
+            long_words: true,
             barriers_optional: false,
         }
     }
@@ -163,6 +166,7 @@ impl Contents {
             | Op::ConvertFToU => {
                 self.operations.insert((op as u32, width));
             }
+            Op::UConvert => self.long_words |= types.widths.get(&word(1)) == Some(&64),
             Op::UDiv | Op::UMod => self.long_divisions |= types.widths.get(&word(1)) == Some(&64),
             Op::TypeInt => self.short_integers |= word(2) == 16,
             Op::Capability => self.subgroups |= word(1) == Capability::GroupNonUniform as u32,

@@ -4,6 +4,7 @@
 pub(crate) mod arithmetic;
 mod carry;
 pub(crate) mod driver;
+mod largest;
 pub(crate) mod memory;
 mod outline;
 mod reports;

@@ -297,7 +297,12 @@ pub static PASSES: &[Pass] = &[
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
     // When addresses are what they will be.
-    every("hide_address_sums", Legal, legalize::hide_address_sums),
+    unit("hide_address_sums", Legal, Legal, |unit, settings| {
+        if settings.policy.hide_address_sums {
+            unit.function.each(|function| legalize::hide_address_sums(function, settings.blocks));
+        }
+        Ok(())
+    }),
     // After what would give values back to those that use them.
     every("separate_lane_loops", Legal, legalize::separate_lane_loops),
     // No pass after these two moves anything.

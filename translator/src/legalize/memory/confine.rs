@@ -9,8 +9,8 @@
 
 use super::accesses::groups::{Checked, Groups, Kind, place};
 use super::accesses::offset_by;
-use super::largest::Largest;
 use crate::ir::{Binary, Builder, Builtin, Function, Rewritten, Space, Stmt, Type, Value, rewrite};
+use crate::legalize::largest::Largest;
 use crate::opt::expand_generic;
 use crate::warp::Blocks;
 use ptx2spv_target::{CheckedAccess, Fault};

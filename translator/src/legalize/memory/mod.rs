@@ -3,7 +3,6 @@
 pub(in crate::legalize) mod accesses;
 pub(in crate::legalize) mod atomics;
 pub(in crate::legalize) mod confine;
-mod largest;
 pub(in crate::legalize) mod locks;
 pub(in crate::legalize) mod narrow_memory;
 pub(in crate::legalize) mod scratch;

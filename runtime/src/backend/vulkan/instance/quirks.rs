@@ -45,6 +45,8 @@ const SWIFTSHADER_STACK: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Reactor/SubzeroReactor.cpp";
 const SWIFTSHADER_FLOW: &str =
     "https://swiftshader.googlesource.com/SwiftShader/+/refs/heads/master/src/Pipeline/SpirvShaderControlFlow.cpp";
+const RADV_ADDRESSES: &str =
+    "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/amd/common/ac_nir_lower_global_access.c";
 const RADV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/amd/common/sid.h";
 const ANV_SCRATCH: &str = "https://gitlab.freedesktop.org/mesa/mesa/-/blob/main/src/intel/compiler/brw_fs.cpp";
 const DAWN: &str = "https://dawn.googlesource.com/dawn/+/refs/heads/main/src/dawn/native/vulkan/PhysicalDeviceVk.cpp";
@@ -146,6 +148,10 @@ rows! {
     condition_bits_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
         "a condition's 1 becomes 1.0 where its bits are read as a float, in some kernels",
         "tests/kernels/condition_bits.json";
+    // Seen in RADV 22.3; Honeykrisp takes words out of sums too (`agx_nir_lower_address.c`). The workaround is cheap where nothing is wrong.
+    address_carries_lost = true, on "Mesa RADV, and all but NVIDIA, Mesa llvmpipe and SwiftShader, where it was tried": |device| !(device.is_nvidia() || device.is_llvmpipe() || device.is_swiftshader()),
+        "zero-extended words of an address are added on 32 bits, and the carry is lost (try_extract_additions)",
+        RADV_ADDRESSES;
     device_memory_barriers_slow = true, on "NVIDIA": |device| device.is_nvidia(),
         "a barrier of the workgroup that orders device memory has a fence of its own",
         "docs/performance.md";
@@ -285,19 +291,20 @@ mod tests {
     /// Also by vendor, since Vulkan 1.1 has no driver ids.
     #[test]
     fn others() {
-        assert_eq!(quirks(UNKNOWN), Quirks::default());
-        let samsung = Quirks { workgroup_atomic_stores_wrong: true, ..Quirks::default() };
+        let careful = || Quirks { address_carries_lost: true, ..Quirks::default() };
+        assert_eq!(quirks(UNKNOWN), careful());
+        let samsung = Quirks { workgroup_atomic_stores_wrong: true, ..careful() };
         assert_eq!(quirks(Identity { vendor: vendor::SAMSUNG, ..UNKNOWN }), samsung);
         assert_eq!(quirks(Identity { driver: vk::DriverId::SAMSUNG_PROPRIETARY, ..UNKNOWN }), samsung);
-        let imagination = Quirks { maximal_reconvergence_wrong: true, ..Quirks::default() };
+        let imagination = Quirks { maximal_reconvergence_wrong: true, ..careful() };
         assert_eq!(quirks(Identity { vendor: vendor::IMAGINATION, ..UNKNOWN }), imagination);
         let molten = Identity { driver: vk::DriverId::MOLTENVK, ..UNKNOWN };
-        assert_eq!(quirks(molten), Quirks::default());
-        let amd = Quirks { subgroups_unreliable: true, ..Quirks::default() };
+        assert_eq!(quirks(molten), careful());
+        let amd = Quirks { subgroups_unreliable: true, ..careful() };
         assert_eq!(quirks(Identity { vendor: vendor::AMD, ..molten }), amd);
-        let radv = Quirks { local_memory: Some(Quirks::RADV_LOCAL_MEMORY), ..Quirks::default() };
+        let radv = Quirks { local_memory: Some(Quirks::RADV_LOCAL_MEMORY), ..careful() };
         assert_eq!(quirks(Identity { vendor: vendor::AMD, driver: vk::DriverId::MESA_RADV, ..UNKNOWN }), radv);
-        let anv = Quirks { local_memory: Some(Quirks::ANV_LOCAL_MEMORY), ..Quirks::default() };
+        let anv = Quirks { local_memory: Some(Quirks::ANV_LOCAL_MEMORY), ..careful() };
         assert_eq!(quirks(Identity { driver: vk::DriverId::INTEL_OPEN_SOURCE_MESA, ..UNKNOWN }), anv);
     }
 

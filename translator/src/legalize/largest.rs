@@ -7,9 +7,11 @@ use crate::warp::Blocks;
 
 /// Definitions that a value is followed through, one inside the other: the recursion must fit a small stack.
 const DEPTH: u32 = 48;
+/// No workgroup has more invocations.
+const MOST_INVOCATIONS: u64 = 1 << 16;
 
 /// What defines a function's integers, and the largest numbers that were asked for.
-pub(super) struct Largest {
+pub(in crate::legalize) struct Largest {
     blocks: Blocks,
     definitions: FxHashMap<Value, Op>,
     /// What variables are set to.
@@ -46,6 +48,11 @@ impl Largest {
         &self.definitions
     }
 
+    /// What a variable is set to.
+    pub fn contents(&self, var: Var) -> &[Value] {
+        self.sets.get(&var).map_or(&[], Vec::as_slice)
+    }
+
     /// The largest number that a value may be.
     pub fn of(&mut self, function: &Function, value: Value) -> u64 {
         self.find(function, value, DEPTH)
@@ -70,6 +77,13 @@ impl Largest {
             Op::Builtin(Builtin::ThreadId(dimension)) => u64::from(self.blocks.most(dimension)) - 1,
             Op::Builtin(Builtin::ThreadIndex) => u64::from(self.blocks.most_threads()) - 1,
             Op::Builtin(Builtin::BlockSize(dimension)) => self.blocks.most(dimension).into(),
+            Op::Builtin(
+                Builtin::Invocations
+                | Builtin::ClusterRank
+                | Builtin::InvocationIndex
+                | Builtin::SubgroupId
+                | Builtin::SubgroupLane,
+            ) => MOST_INVOCATIONS,
             Op::Get(var) => {
                 let all = semantics::mask(function.var_type(var));
                 match self.vars.get(&var) {
@@ -85,6 +99,9 @@ impl Largest {
                 }
             }
             Op::Unary(Unary::ZeroExtend | Unary::LowWord, a) => of(a),
+            // The sign is zero.
+            Op::Unary(Unary::SignExtend, a) => Some(of(a)).filter(|most| *most <= i32::MAX as u64)?,
+            Op::Unary(Unary::BitCount, a) => semantics::mask(function.type_of(a)).count_ones().into(),
             Op::Unary(Unary::Truncate, a) => Some(of(a)).filter(|most| *most <= u32::MAX.into())?,
             Op::Binary(Binary::And | Binary::MinUnsigned, a, b) => of(a).min(of(b)),
             Op::Binary(Binary::MaxUnsigned, a, b) | Op::Select(_, a, b) => of(a).max(of(b)),
