@@ -158,6 +158,67 @@ fn quotients_and_roots_of_each_other() {
     }
 }
 
+/// Such chains with what is made of the last result, and with operands and without them that give infinities or NaNs there.
+#[test]
+fn ends_of_quotients_and_roots_of_each_other() {
+    type Chain = (&'static str, fn(&Builder<'_>, [Value; 3]) -> Value, fn([f32; 3]) -> f32);
+    let chains: [Chain; 6] = [
+        (
+            "a continued fraction",
+            |b, [x, ..]| {
+                let square = b.fmul(x, x);
+                let below = [9.0, 7.0, 5.0, 3.0]
+                    .into_iter()
+                    .fold(b.f32(11.0), |below, odd: f32| b.fsub(b.f32(odd), b.fdiv(square, below)));
+                b.fdiv(x, below)
+            },
+            |[x, ..]| x / [9.0, 7.0, 5.0, 3.0].into_iter().fold(11.0, |below, odd| odd - x * x / below),
+        ),
+        (
+            "means",
+            |b, [x, y, _]| {
+                let half = b.f32(0.5);
+                let mean = |x, y| b.fmul(b.fadd(x, y), half);
+                let (root, between) = (b.sqrt(b.fmul(x, y)), mean(x, y));
+                mean(b.sqrt(b.fmul(root, between)), mean(root, between))
+            },
+            |[x, y, _]| {
+                let (root, between) = ((x * y).sqrt(), (x + y) * 0.5);
+                ((root * between).sqrt() + (root + between) * 0.5) * 0.5
+            },
+        ),
+        ("a sum with any number", |b, [x, y, z]| b.fsub(b.fadd(b.sqrt(x), y), z), |[x, y, z]| x.sqrt() + y - z),
+        ("a product with any number", |b, [x, y, z]| b.fmul(b.fdiv(x, y), z), |[x, y, z]| x / y * z),
+        (
+            "a product with a zero",
+            |b, [x, y, _]| {
+                let root = b.sqrt(b.fmul(x, y));
+                b.fmul(b.fmul(root, y), b.f32(0.0))
+            },
+            |[x, y, _]| (x * y).sqrt() * y * 0.0,
+        ),
+        (
+            "what may be infinite",
+            |b, [x, y, _]| {
+                let root = b.sqrt(b.fmul(x, y));
+                b.fsub(b.fmul(y, b.fmul(root, root)), b.fmul(y, y))
+            },
+            |[x, y, _]| {
+                let root = (x * y).sqrt();
+                y * (root * root) - y * y
+            },
+        ),
+    ];
+    let rdna = Target::preset("amd-rdna").expect("a preset");
+    for (name, chain, expected) in chains {
+        let mut device = of_floats(&rdna, chain);
+        for operands in operands(20_000).step_by(5) {
+            let right = expected(operands.map(f32::from_bits));
+            device.check(format_args!("{name}"), &words(operands), bits(right));
+        }
+    }
+}
+
 #[test]
 fn sums_with_constants() {
     for constant in [1.0, -3e-30, 1e-37, 0.0, -0.0, f32::from_bits(5), f32::INFINITY] {

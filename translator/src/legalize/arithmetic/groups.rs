@@ -1,12 +1,12 @@
 //! Results that are right but in rare cases, tested together: results that stand in one list are first what is right in most cases. One test
 //! tells whether a rare case is among them, which computes them and what was made of them again.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::IndexVec;
 use crate::ir::{
-    Binary, Block, Builder, Function, Op, Stmt, Unary, Value, Var, bits_type, for_each_op_operand, for_each_operand,
-    for_each_stmt, map_op_operands,
+    Binary, Block, Builder, Compare, Function, Op, Stmt, Unary, Value, Var, bits_type, for_each_op_operand,
+    for_each_operand, for_each_stmt, map_op_operands,
 };
 
 /// Most results of a group. What they are made of has to be kept until the test.
@@ -26,6 +26,12 @@ pub trait Rare {
 
     /// Whether a rare case is among the results since the last time that this was asked.
     fn is_rare(&mut self, b: &Builder<'_>) -> Value;
+
+    /// The values that are no NaN unless a rare case is among the results of these operations, of which it is said whether the results are
+    /// tested.
+    fn numbers(&self, _operations: &[(Value, Op, bool)]) -> FxHashSet<Value> {
+        FxHashSet::default()
+    }
 
     /// The result in all cases.
     fn always(&self, b: &Builder<'_>, op: Op, again: &mut Again<'_>) -> Value;
@@ -123,14 +129,35 @@ impl<R: Rare> Grouping<'_, R> {
         *list = grouped;
     }
 
+    /// Leaves tests for NaN from an operation on to the rare case, if only that may have one. Returns where the operations end that it repeats.
+    fn leave_nans(&self, operations: &[(Value, Op, bool)], from: usize, usual: &mut FxHashMap<Value, Value>) -> usize {
+        let numbers = self.rare.numbers(operations);
+        let mut end = from;
+        for (index, &(result, op, _)) in operations.iter().enumerate().skip(from) {
+            let Op::Select(is_number, value, _) = op else { continue };
+            let tests = |&(test, op, _): &(Value, Op, bool)| {
+                test == is_number && op == Op::Compare(Compare::FEqual, value, value)
+            };
+            if numbers.contains(&value)
+                && operations.iter().any(tests)
+                && let Some(&number) = usual.get(&value)
+            {
+                usual.insert(result, number);
+                end = index + 1;
+            }
+        }
+        end
+    }
+
     /// Appends the test of a group, the rare case, and what others use of the results.
     fn finish(&mut self, list: &mut Block, group: Group, earlier: &FxHashMap<Value, Op>) {
-        let Group { usual, mut repeated, tests, sets } = group;
+        let Group { mut usual, mut repeated, tests, sets } = group;
         if tests == 0 {
             return;
         }
         // What is made of the last result can wait for the test.
-        let end = repeated.iter().rposition(|(.., is_tested)| *is_tested).map_or(0, |last| last + 1);
+        let last = repeated.iter().rposition(|(.., is_tested)| *is_tested).map_or(0, |last| last + 1);
+        let end = self.leave_nans(&repeated, last, &mut usual);
         let later = repeated.split_off(end);
         let (later_sets, sets): (Vec<_>, Vec<_>) =
             sets.into_iter().partition(|(_, set)| later.iter().any(|(value, ..)| value == set));
