@@ -4,7 +4,7 @@
 use super::device::Device;
 use super::support::{Random, target};
 use ptx2spv_translator::Target;
-use ptx2spv_translator::internals::ir::{Binary, Op, Root, Type, Unary};
+use ptx2spv_translator::internals::ir::{Binary, Builder, Op, Root, Type, Unary, Value};
 use ptx2spv_translator::target::Facts;
 
 /// A device without `F64` that flushes denormals now and then, of whose functions nothing is known.
@@ -132,6 +132,35 @@ fn sines_and_cosines() {
             quadrant.check(&format!("{function}, in the first quadrant, {name}"), 2f64.powf(-20.9));
             assert_eq!(device.apply_f32([-0.0]).to_bits(), of_negative_zero);
             assert_eq!(device.apply_f32([0.0]).to_bits(), (exact(0.0) as f32).to_bits());
+        }
+    }
+}
+
+/// What is left out for operands that are known to be positive or small changes no result: numbers from an integer's upper bits, as generators
+/// of random numbers make them.
+#[test]
+fn bounded_operands() {
+    let rdna = Target::preset("amd-rdna").expect("a preset");
+    let functions = [Unary::SinApprox, Unary::CosApprox, Unary::Log2Approx];
+    for ((_, target), op) in
+        [("unknown", unknown()), ("rdna", rdna)].into_iter().flat_map(|t| functions.map(|op| (t.clone(), op)))
+    {
+        // From 2^-25 to 1, as angles around the circle and on both sides of zero.
+        for (factor, addend) in
+            [(1.0, 2f32.powi(-25)), (6.283_185_5, 1e-7), (-6.283_185_5, 3.0), (1500.0, 2.0), (0.5, 0.0)]
+        {
+            let number = |b: &Builder<'_>, bits: Value| {
+                let units = b.unary(Unary::UnsignedToFloat(Type::F32), b.shr(bits, 8));
+                b.fma(units, b.f32(factor * 2f32.powi(-24)), b.f32(addend))
+            };
+            let mut operand = Device::new(&target, [Type::I32], |b, [bits]| number(b, bits));
+            let mut bounded = Device::new(&target, [Type::I32], |b, [bits]| b.unary(op, number(b, bits)));
+            let mut any = unary(&target, op);
+            for bits in (0..512).chain((0..=u32::MAX).step_by(4_000_037)).chain(u32::MAX - 512..=u32::MAX) {
+                let bits = u64::from(bits);
+                let x = operand.apply(&[bits]);
+                assert_eq!(bounded.apply(&[bits]), any.apply(&[x]), "{op:?} of {x:#x} on {}", target.name);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::ir::{Binary, Builder, Compare, Function, Op, Rounding, Type, Unary, Value, rewrite_ops};
 use crate::legalize::arithmetic::bits::negative;
-use crate::legalize::arithmetic::bounded::Bounded;
+use crate::legalize::arithmetic::bounded::{Bounded, Range};
 use crate::legalize::arithmetic::division::{corrected, divide, unless_extreme};
 use crate::policy::Floats;
 use crate::soft::{self, SINGLE};
@@ -35,11 +35,15 @@ pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     rewrite_ops(function, |b, result, op| match op {
         Op::Unary(Unary::Exp2Approx, x) => Some(full_exp2(b, facts, fused, x)),
         Op::Unary(Unary::Exp2Flushed, x) => Some(flushed_exp2(b, facts, fused, x)),
-        Op::Unary(Unary::Log2Approx, x) => Some(full_log2(b, floats, fused, x)),
+        Op::Unary(Unary::Log2Approx, x) => {
+            let is_normal = bounded.of(b, x).is_some_and(Range::is_normal);
+            Some(if is_normal { own_log2(b, facts, fused, x) } else { full_log2(b, floats, fused, x) })
+        }
         Op::Unary(op @ (Unary::SinApprox | Unary::CosApprox), x) if !facts.sin_cos_f32_close => {
             let of = if op == Unary::SinApprox { sine } else { cosine };
-            let result = of(b, facts, fused, x);
-            Some(if bounded.contains(b, x) { result } else { unless_finite(b, x, result) })
+            let range = bounded.of(b, x);
+            let result = of(b, facts, fused, x, range);
+            Some(if range.is_some() { result } else { unless_finite(b, x, result) })
         }
         Op::Unary(Unary::TanhApprox, x) => Some(tanh(b, facts, fused, x)),
         Op::Binary(Binary::FDivApprox, x, y) if !facts.div_f32_rounded => Some(quotient(b, floats, x, y)),
@@ -129,9 +133,8 @@ fn exp2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
 /// takes the scale for a factor of the result.
 fn full_log2(b: &Builder<'_>, floats: &Floats, fused: bool, x: Value) -> Value {
     let facts = &floats.trusted;
-    let own = |x| if facts.log2_f32_close { b.unary(Unary::Log2Approx, x) } else { log2(b, fused, x) };
     if facts.log2_f32_close && !floats.flush {
-        return own(x);
+        return own_log2(b, facts, fused, x);
     }
     let magnitude = b.magnitude(x);
     let is_tiny = b.ult(magnitude, b.i32(SINGLE.hidden() as u32));
@@ -139,9 +142,14 @@ fn full_log2(b: &Builder<'_>, floats: &Floats, fused: bool, x: Value) -> Value {
     let units = b.unary(Unary::UnsignedToFloat(Type::F32), magnitude);
     let raised = b.bits(b.fmul(units, b.f32(2f32.powi(24 - 149))));
     let raised = b.bitcast(b.or(raised, b.and_const(b.bits(x), SINGLE.sign())), Type::F32);
-    let logarithm = own(b.select(is_tiny, raised, x));
+    let logarithm = own_log2(b, facts, fused, b.select(is_tiny, raised, x));
     let less = b.fsub(logarithm, b.f32(24.0));
     b.select(is_tiny, less, logarithm)
+}
+
+/// The same of normal numbers, by the device's own function as far as a fact establishes its accuracy.
+fn own_log2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
+    if facts.log2_f32_close { b.unary(Unary::Log2Approx, x) } else { log2(b, fused, x) }
 }
 
 /// The binary logarithm, of normal numbers; and of zeros, infinities and NaNs.
@@ -168,15 +176,18 @@ fn log2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
 }
 
 /// The sine of a finite number as hardware computes it: `x` times hardware's constant, rounded towards zero, is the angle in revolutions.
-fn sine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
+fn sine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, range: Option<Range>) -> Value {
+    let result = sine_of_magnitude(b, facts, fused, x, range, 0);
+    if range.is_some_and(Range::is_normal) {
+        return result;
+    }
     let sign = b.and_const(b.bits(x), SINGLE.sign());
-    let result = sine_of_magnitude(b, facts, fused, x, 0);
     b.bitcast(b.xor(b.bits(result), sign), Type::F32)
 }
 
 /// The cosine, in the same way.
-fn cosine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
-    sine_of_magnitude(b, facts, fused, x, 1)
+fn cosine(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, range: Option<Range>) -> Value {
+    sine_of_magnitude(b, facts, fused, x, range, 1)
 }
 
 fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
@@ -187,13 +198,28 @@ fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
 /// Numbers in whose binade there are only integers. Adding one rounds to an integer, which is in the last bits of the sum.
 const INTEGERS: [f32; 2] = [8388608.0, 1.5 * 8388608.0];
 
+/// Angles whose quarters are far below the integers.
+const SMALL: f64 = 1024.0;
+
 /// Sine of `x`'s magnitude plus no quarter revolution or one.
-fn sine_of_magnitude(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, quarters: u64) -> Value {
-    let angle = revolutions(b, facts, fused, x);
+fn sine_of_magnitude(
+    b: &Builder<'_>,
+    facts: &Facts,
+    fused: bool,
+    x: Value,
+    range: Option<Range>,
+    quarters: u64,
+) -> Value {
+    let is_positive = range.is_some_and(Range::is_normal);
+    let angle = revolutions(b, facts, fused, x, is_positive);
     let [integers, signed_integers] = INTEGERS.map(|number| b.f32(number));
-    let whole = b.fsub(b.fadd(angle, integers), integers);
-    // At most half a revolution; of an angle above the integers, which is one itself, some revolutions, one or two times a power of two.
-    let part = b.fmul(b.fsub(angle, whole), b.f32(4.0));
+    let part = if range.is_some_and(|range| range.most() <= SMALL) {
+        angle
+    } else {
+        // At most half a revolution; of an angle above the integers, which is one itself, some revolutions, one or two times a power of two.
+        b.fsub(angle, b.fsub(b.fadd(angle, integers), integers))
+    };
+    let part = b.fmul(part, b.f32(4.0));
     let quarter = b.fadd(part, signed_integers);
     let angle = b.fsub(part, b.fsub(quarter, signed_integers));
     let quarter = b.bits(quarter);
@@ -205,9 +231,10 @@ fn sine_of_magnitude(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, quar
     let cosine = multiply_add(b, fused, cosine, square, b.f32(1.0));
     // The sine and the cosine of one angle share the test.
     let is_odd = b.is_nonzero(b.and_const(quarter, 1));
-    let [odd, even] = if quarters == 0 { [cosine, sine] } else { [sine, cosine] };
+    // A quarter more changes the sign where the number of quarters is odd.
+    let [odd, even] = if quarters == 0 { [cosine, sine] } else { [negative(b, facts, sine), cosine] };
     let result = b.select(is_odd, odd, even);
-    let sign = b.and_const(b.shl(b.add_const(quarter, quarters), 30), SINGLE.sign());
+    let sign = b.and_const(b.shl(quarter, 30), SINGLE.sign());
     let bits = b.xor(b.bits(result), sign);
     b.bitcast(bits, Type::F32)
 }
@@ -216,9 +243,9 @@ fn sine_of_magnitude(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, quar
 const RECIPROCAL_TWO_PI: [u32; 2] = [0x3e22_f000, 0x3818_3000];
 
 /// `x`'s magnitude in revolutions, rounded towards zero.
-fn revolutions(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
+fn revolutions(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value, is_positive: bool) -> Value {
     let [high_factor, low_factor] = RECIPROCAL_TWO_PI.map(f32::from_bits);
-    let magnitude = b.magnitude(x);
+    let magnitude = if is_positive { b.bits(x) } else { b.magnitude(x) };
     let x = b.bitcast(magnitude, Type::F32);
     let factor = b.f32(high_factor + low_factor);
     let product = b.fmul(x, factor);
