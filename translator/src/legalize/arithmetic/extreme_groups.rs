@@ -93,7 +93,7 @@ impl Rare for Extremes<'_> {
             let is_number = |value: Value| numbers.contains(&value) || is_finite(value);
             // They may be infinite.
             let is_factor = |value: Value| magnitude(value).is_some_and(|factor| factor > 0.0 && factor.is_finite());
-            if match op {
+            let gives_number = match op {
                 Op::Binary(FAdd | FSub, x, y) => is_finite(x) && is_number(y) || is_number(x) && is_finite(y),
                 Op::Binary(FMul, x, y) => {
                     is_finite(x) && is_finite(y) || is_number(x) && is_factor(y) || is_factor(x) && is_number(y)
@@ -101,7 +101,8 @@ impl Rare for Extremes<'_> {
                 Op::Fma(x, y, z) => is_finite(x) && is_finite(y) && is_finite(z),
                 Op::Unary(Unary::FNeg, x) => is_number(x),
                 _ => false,
-            } {
+            };
+            if gives_number {
                 numbers.insert(result);
             }
         }
