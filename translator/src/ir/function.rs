@@ -102,6 +102,11 @@ impl Function {
         run(self);
     }
 
+    /// Whether some values are floats, as a result or an operand of each operation on floats is.
+    pub fn has_floats(&self) -> bool {
+        self.values.iter().any(|ty| matches!(ty, Type::F32 | Type::F64))
+    }
+
     /// The bits of values that are constants.
     pub fn constants(&self) -> Constants {
         let mut constants = IndexVec::filled(None, self.values.len());

@@ -176,7 +176,7 @@ pub(crate) fn compile<'p>(
     // Only now it is known that loops may be long.
     let ways = [LongLoops::Suspend, LongLoops::Pause];
     for way in ways.into_iter().filter(|way| *way == LongLoops::Pause || !kernel.layout.waits_outside()) {
-        // It may also have become too large for the device.
+        // The kernel may not allow it, or may have become too large for the device.
         if let Ok(suspended) = compile_for(module, number, id, ptx, options, way, observer)
             && suspended.suspends_in_loops.is_some()
         {
@@ -197,7 +197,7 @@ enum LongLoops {
     Pause,
 }
 
-/// Like [`compile`], with one way of dealing with long loops.
+/// Like [`compile`], with one way of dealing with long loops. An error without diagnostics says that the kernel doesn't allow that way.
 fn compile_for<'p>(
     module: &Module<'p>,
     number: u32,
@@ -218,6 +218,10 @@ fn compile_for<'p>(
         let before = if observer.is_some() { unit.size() } else { 0 };
         let start = Stopwatch::start();
         pass.run(&mut unit, &settings).map_err(|kind| locate(ptx, Diagnostic::new(kind, None)))?;
+        if unit.leaves_loops {
+            // There is nothing to say about that: another way is taken.
+            return Err(Vec::new());
+        }
         if let Some(observer) = observer {
             let time = start.elapsed();
             observer.passed(&Step { kernel: name, number, pass: pass.name, time, before, unit: &unit });

@@ -274,6 +274,7 @@ pub static PASSES: &[Pass] = &[
         let (Some(status), Some(budget)) = (settings.status, settings.policy.loop_budget) else { return Ok(()) };
         unit.suspends_in_loops =
             unit.suspended.and_then(|suspended| suspended_loops(&unit.function, suspended, settings.policy, budget));
+        unit.leaves_loops = unit.suspended.is_some() && unit.suspends_in_loops.is_none();
         unit.has_long_loops = legalize::report_cut_loops(&mut unit.function, status, budget);
         Ok(())
     }),
@@ -449,21 +450,23 @@ const SHORT_KERNEL: u32 = 8;
 /// Suspends threads in the loops that are not known to be short.
 fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
     let Some((workspace, budget)) = settings.loop_workspace.zip(settings.policy.loop_budget) else { return Ok(()) };
-    if unit.resolved.merged {
-        return Ok(());
-    }
-    let Some(loops) = Loops::of(unit, settings, budget)? else { return Ok(()) };
-    let is_long = |position| loops.is_long(position);
-    unit.suspended = sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops.all, is_long, workspace);
+    let loops = if unit.resolved.merged { None } else { Loops::of(unit, settings, budget)? };
+    unit.suspended = loops.and_then(|loops| {
+        let is_long = |position| loops.is_long(position);
+        sync::suspend_in_loops(&mut unit.function, &mut unit.graph, &loops.all, is_long, workspace)
+    });
+    unit.leaves_loops = unit.suspended.is_none();
     Ok(())
 }
 
 /// Lets threads stop in the loops that are not known to be short.
 fn pause_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
     let Some((_, budget)) = settings.pauses.zip(settings.policy.loop_budget) else { return Ok(()) };
-    let Some(loops) = Loops::of(unit, settings, budget)? else { return Ok(()) };
-    unit.rounds =
-        sync::pause_in_loops(&mut unit.function, &mut unit.graph, &loops.all, |position| loops.is_long(position));
+    unit.rounds = Loops::of(unit, settings, budget)?.and_then(|loops| {
+        let is_long = |position| loops.is_long(position);
+        sync::pause_in_loops(&mut unit.function, &mut unit.graph, &loops.all, is_long)
+    });
+    unit.leaves_loops = unit.rounds.is_none();
     Ok(())
 }
 

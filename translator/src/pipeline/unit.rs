@@ -32,6 +32,8 @@ pub struct Unit {
     pub(super) rounds: Option<RoundsLeft>,
     /// What has become of its long loops, if threads are suspended there.
     pub(super) suspended: Option<SuspendedLoops>,
+    /// Whether its long loops stay as they are, though threads were to be suspended there: then the rest of the passes would be for nothing.
+    pub(super) leaves_loops: bool,
     /// What launches have to do for threads that are suspended in loops, if they are.
     pub(super) suspends_in_loops: Option<LoopSuspension>,
     /// Offsets of the push constants that are pointers.

@@ -18,6 +18,10 @@ use ptx2spv_target::Facts;
 
 /// Replaces every `OrNan`.
 pub fn expand_nans(function: &mut Function, facts: &Facts) {
+    // The walks for what is seen of NaNs take long.
+    if !function.has_floats() {
+        return;
+    }
     let mut exposed = Exposed::of(function);
     let mut late = IndexVec::filled(false, function.vars.len());
     if !facts.nan_f32_nvidia {
