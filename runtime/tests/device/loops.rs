@@ -25,6 +25,7 @@ use crate::{Context, Launch, Load};
 /// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
 /// * `await(flag, out)`: the first thread waits until the flag is set, then all of the block meet, and each adds one to `out`.
 /// * `synchronize(out)`: threads synchronize, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
+/// * `thrice(out)`: three loops of 1,000 rounds, and operations of warps between them; each thread stores what it computed.
 const KERNELS: &str = include_str!("ptx/loops.ptx");
 
 const ONE: LaunchConfig = LaunchConfig::new([1; 3], [1; 3]);
@@ -147,6 +148,24 @@ fn loops_in_workgroups_of_any_size() {
         let config = LaunchConfig::new(ONE.grid, [threads, 1, 1]);
         kernel.run(&config, &[(&out).into()]).unwrap();
         assert_eq!(out.download::<u32>().unwrap(), vec![2; threads as usize]);
+    }
+}
+
+/// Loops are short only if they are for all threads that an invocation runs one after another: a whole warp where subgroups are of no use.
+#[test]
+fn short_loops_of_all_lanes() {
+    for context in [Context::new(), Context::restricted("without=subgroupSizeControl")] {
+        let module = load(&context);
+        let out = context.device.alloc(4 * 32).unwrap();
+        module.kernel("thrice").unwrap().run(&ROW, &[(&out).into()]).unwrap();
+        let rounds = |by: u32, x: u32| (0..1000).fold(x, |x, i| x.wrapping_mul(by).wrapping_add(i));
+        let sums = |lanes: Vec<u32>, mask: usize| -> Vec<u32> {
+            (0..lanes.len()).map(|lane| lanes[lane].wrapping_add(lanes[lane ^ mask])).collect()
+        };
+        let first = sums((0..32).map(|x| rounds(3, x)).collect(), 1);
+        let second = sums(first.into_iter().map(|x| rounds(5, x)).collect(), 2);
+        let third: Vec<u32> = second.into_iter().map(|x| rounds(7, x)).collect();
+        assert_eq!(out.download::<u32>().unwrap(), third);
     }
 }
 

@@ -444,8 +444,8 @@ fn suspended_loops(
 /// The part of the driver's rounds that a loop takes at most whose threads are not suspended.
 const SHORT: u32 = 64;
 
-/// The part of the driver's rounds that all loops of a kernel together take at most whose threads are not suspended.
-const SHORT_KERNEL: u32 = 8;
+/// The part of the driver's rounds that all such loops of a kernel together take at most, for all threads that an invocation runs one after another.
+const SHORT_TOGETHER: u32 = 8;
 
 /// Suspends threads in the loops that are not known to be short.
 fn suspend_in_loops(unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
@@ -491,10 +491,12 @@ impl Loops {
         }
         structurize(&mut copy, settings)?;
         opt::propagate_copies(&mut copy.function);
-        if legalize::most_rounds(&copy.function).is_some_and(|most| most < u64::from(budget / SHORT_KERNEL)) {
+        let lanes = warp::lanes(&copy.function, &settings.policy.workgroups, settings.blocks);
+        let together = u64::from(budget / SHORT_TOGETHER / lanes);
+        if legalize::most_rounds(&copy.function).is_some_and(|most| most < together) {
             return Ok(None);
         }
-        Ok(Some(Self { all, short: legalize::short_loops(&copy.function, (budget / SHORT).into()) }))
+        Ok(Some(Self { all, short: legalize::short_loops(&copy.function, (budget / SHORT).into(), together) }))
     }
 
     fn is_long(&self, position: usize) -> bool {

@@ -56,19 +56,16 @@ const NESTING: usize = 400;
 /// [`ErrorKind::Limit`] for control flow that is nested too deeply.
 pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) -> Result<(), ErrorKind> {
     let cluster = function.cluster;
-    let count = cluster.map_or(1, Cluster::blocks);
-    let (packing, order) = if has_warp(&function.body) {
-        (choose::for_warps(workgroups, blocks, count, distant_shuffles(function)), ThreadOrder::Warps)
+    let order = if has_warp(&function.body) {
+        ThreadOrder::Warps
     } else {
         // Only warp operations ask which threads have exited.
         function.exited = None;
-        match choose::for_threads(workgroups, blocks, count) {
-            Some(packing) => (packing, ThreadOrder::Rows),
-            None => {
-                unpacked::spread_cluster(function);
-                return Ok(());
-            }
-        }
+        ThreadOrder::Rows
+    };
+    let Some(packing) = packing(function, workgroups, blocks) else {
+        unpacked::spread_cluster(function);
+        return Ok(());
     };
     if order == ThreadOrder::Rows && cluster.is_none() && !collective::has_synchronization(&function.body) {
         thread_loop::loop_over_threads(function, packing);
@@ -114,6 +111,21 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     arrays.clear(function);
     function.exited = None;
     Ok(())
+}
+
+/// How [`pack`] lays a function's threads on invocations; `None` if each thread is one.
+fn packing(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> Option<Packing> {
+    let count = function.cluster.map_or(1, Cluster::blocks);
+    if has_warp(&function.body) {
+        Some(choose::for_warps(workgroups, blocks, count, distant_shuffles(function)))
+    } else {
+        choose::for_threads(workgroups, blocks, count)
+    }
+}
+
+/// The number of a function's threads that [`pack`] lays on an invocation.
+pub fn lanes(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> u32 {
+    packing(function, workgroups, blocks).map_or(1, |packing| packing.lanes)
 }
 
 /// Whether [`pack`] lays each warp of a function with warp operations on a subgroup of 32 invocations.

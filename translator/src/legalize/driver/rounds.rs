@@ -30,23 +30,39 @@ pub fn most_rounds(function: &Function) -> Option<u64> {
 }
 
 /// Of the loops that are marked by the numbers in [`Stmt::Arrive`] statements, those that take at most `most` rounds each time, with all
-/// loops inside.
-pub fn short_loops(function: &Function, most: u64) -> FxHashSet<u64> {
-    let counter = Counter::new(function, &[]);
-    let mut short = FxHashSet::default();
-    let mut todo = vec![&function.body];
-    while let Some(list) = todo.pop() {
-        for (index, stmt) in list.iter().enumerate() {
-            todo.extend(stmt.lists());
-            let Stmt::Loop(body) = stmt else { continue };
-            let before = list.get(..index).unwrap_or_default();
-            let rounds = counter.rounds(before, body).zip(counter.list(body));
-            if rounds.is_some_and(|(rounds, inside)| rounds.saturating_mul(inside.saturating_add(1)) <= most) {
-                counter.marks(body, &mut short);
-            }
+/// loops inside. `most` is halved until all of them once take at most `most_together`.
+pub fn short_loops(function: &Function, most: u64, most_together: u64) -> FxHashSet<u64> {
+    let loops = Counter::new(function, &[]).measure(&function.body);
+    let mut most = most;
+    loop {
+        let mut short = FxHashSet::default();
+        if together(&loops, most, &mut short) <= most_together || most == 0 {
+            return short;
         }
+        most /= 2;
     }
-    short
+}
+
+/// A loop that is marked.
+struct Measured {
+    /// The most rounds of one time, with those of all loops inside.
+    rounds: Option<u64>,
+    marks: FxHashSet<u64>,
+    /// The loops inside.
+    inside: Vec<Measured>,
+}
+
+/// Adds the marks of the loops that take at most `most` rounds each time. Returns the rounds of all of these once.
+fn together(loops: &[Measured], most: u64, short: &mut FxHashSet<u64>) -> u64 {
+    let rounds = loops.iter().map(|one| {
+        let inside = together(&one.inside, most, short);
+        let rounds = one.rounds.filter(|rounds| *rounds <= most);
+        if rounds.is_some() {
+            short.extend(&one.marks);
+        }
+        rounds.unwrap_or(inside)
+    });
+    rounds.fold(0, u64::saturating_add)
 }
 
 /// The rounds that a driver counts for a thread's loops: it counts those of all loops of the threads that run in lockstep together.
@@ -315,6 +331,24 @@ impl<'f> Counter<'f> {
         if let Some(term) = found {
             round.terms.insert(value, term);
         }
+    }
+
+    /// The loops of a list, those inside of others within these.
+    fn measure(&self, list: &Block) -> Vec<Measured> {
+        let mut found = Vec::new();
+        for (index, stmt) in list.iter().enumerate() {
+            let inside = stmt.lists().flat_map(|list| self.measure(list));
+            let Stmt::Loop(body) = stmt else {
+                found.extend(inside);
+                continue;
+            };
+            let rounds = self.rounds(list.get(..index).unwrap_or_default(), body).zip(self.list(body));
+            let rounds = rounds.map(|(rounds, inside)| rounds.saturating_mul(inside.saturating_add(1)));
+            let mut marks = FxHashSet::default();
+            self.marks(body, &mut marks);
+            found.push(Measured { rounds, marks, inside: inside.collect() });
+        }
+        found
     }
 
     /// Adds the marks that stand in a loop's body but in no loop inside.
