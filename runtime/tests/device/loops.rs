@@ -11,7 +11,7 @@ use std::time::Duration;
 use ptx2spv_runtime::{Arg, Error, Graph, Kernel, LaunchConfig, Module, Stream, Work};
 use ptx2spv_translator::{Options, Program, Source};
 
-use crate::{Context, Launch, Load};
+use crate::{Context, Launch, Load, oldest};
 
 /// * `single(out, n)`: a loop of `n` rounds; each thread stores what it computed.
 /// * `nest(out, n, m, every)`: threads whose number is a multiple of `every` do `n` times `m` rounds, the others one; then
@@ -154,7 +154,9 @@ fn loops_in_workgroups_of_any_size() {
 /// Loops are short only if they are for all threads that an invocation runs one after another: a whole warp where subgroups are of no use.
 #[test]
 fn short_loops_of_all_lanes() {
-    for context in [Context::new(), Context::restricted("without=subgroupSizeControl")] {
+    let without_subgroups =
+        format!("{},without=subgroupSizeControl+computeFullSubgroups+VK_EXT_subgroup_size_control", oldest());
+    for context in [Context::new(), Context::restricted(&without_subgroups)] {
         let module = load(&context);
         let out = context.device.alloc(4 * 32).unwrap();
         module.kernel("thrice").unwrap().run(&ROW, &[(&out).into()]).unwrap();
