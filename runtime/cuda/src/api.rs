@@ -3,7 +3,7 @@
 #![allow(non_snake_case, missing_docs, reason = "the names are CUDA's, and CUDA's manual documents them")]
 #![allow(improper_ctypes_definitions, reason = "pointers in transparent wrappers")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use ptx2spv_runtime::TensorMap;
 
@@ -17,7 +17,8 @@ use crate::launch::{self, occupancy};
 use crate::legacy;
 use crate::memory::array::{self, ArrayHandle, MipmappedHandle};
 use crate::memory::pool::{self, PoolHandle};
-use crate::memory::{self, copy, graph_memory, ipc, managed, memory_operation, pointer, set, transfer};
+use crate::memory::virtual_memory::PhysicalHandle;
+use crate::memory::{self, copy, graph_memory, ipc, managed, memory_operation, pointer, set, transfer, virtual_memory};
 use crate::module::function::{self, FunctionHandle};
 use crate::module::library::{self, LibraryHandle};
 use crate::module::link::{self, LinkHandle};

@@ -54,7 +54,7 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
     place.set(match pointer::find(&context, pointer.address()) {
         Some(known) => PointerAttributes {
             kind: match known.place {
-                MemoryKind::Device => DEVICE,
+                MemoryKind::Device | MemoryKind::Mapped => DEVICE,
                 MemoryKind::Pinned(_) | MemoryKind::Registered(_) => HOST,
                 MemoryKind::Managed => MANAGED,
             },

@@ -11,6 +11,7 @@ pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
 pub(crate) mod transfer;
+pub(crate) mod virtual_memory;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_uint, c_void};
@@ -52,6 +53,15 @@ pub(crate) enum MemoryKind {
     Registered(c_uint),
     /// Memory with one address for host and device.
     Managed,
+    /// Device memory that the program mapped.
+    Mapped,
+}
+
+impl MemoryKind {
+    /// Whether only the device has the memory.
+    pub fn is_of_device_alone(self) -> bool {
+        matches!(self, Self::Device | Self::Mapped)
+    }
 }
 
 /// All allocations by the addresses that programs see.
@@ -67,7 +77,8 @@ pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
 /// Whether a context has memory that modules with 32-bit pointers can't reach.
 pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     let is_far = |allocation: &Allocation| {
-        let on_device = allocation.on_device.filter(|_| is_freed_by_address(allocation));
+        let is_host_memory = matches!(allocation.place, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
+        let on_device = allocation.on_device.filter(|_| !is_host_memory);
         allocation.context.is(context) && on_device.is_some_and(|at| context.device.memory().is_out_of_reach(at))
     };
     read(&ALLOCATIONS).values().any(is_far)
@@ -88,6 +99,10 @@ pub(crate) enum Place {
 /// allocation and ends after it.
 pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
     match find(address) {
+        Some((_, Allocation { place: MemoryKind::Mapped, .. })) => {
+            let is_accessible = virtual_memory::reach(address).is_some_and(|reach| bytes <= reach);
+            if is_accessible { Ok(Place::Device(address)) } else { Err(INVALID_VALUE) }
+        }
         Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
         Some((start, allocation)) => {
             Ok(allocation.on_device.map_or(Place::Host, |on_device| Place::Device(on_device + (address - start))))
@@ -107,7 +122,7 @@ pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<O
 
 /// The range of a module's variables that contains an address.
 pub(crate) fn find_variable(context: &Context, address: u64) -> Option<MemoryRange> {
-    // Memory that is reserved for graphs isn't the program's.
+    // Memory that is reserved isn't the program's.
     context.device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
 }
 
@@ -115,6 +130,15 @@ fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_devi
     let (size, context, id) = (range.size, context.clone(), next_id());
     let allocation = Allocation { size, context, place, on_device, block, lender: None, id };
     write(&ALLOCATIONS).insert(range.address, allocation);
+}
+
+/// Records that the program can access a range of device memory, which the record doesn't own.
+pub(crate) fn record_mapping(context: &Arc<Context>, address: u64, size: u64) {
+    record(context, MemoryRange { address, size }, MemoryKind::Mapped, Some(address), None);
+}
+
+pub(crate) fn forget_mapping(address: u64) -> Result<(), Code> {
+    forget(address, |allocation| allocation.place == MemoryKind::Mapped).map(|_| ())
 }
 
 fn next_id() -> u64 {
@@ -219,8 +243,18 @@ pub(crate) struct ReservedUsage {
     pub reserved_high: u64,
 }
 
-/// The runtime's addresses of all reserved memory.
+/// The runtime's addresses of all memory that is reserved, for graphs or as addresses.
 static RESERVED: RwLock<BTreeSet<u64>> = RwLock::new(BTreeSet::new());
+
+/// Keeps the program from memory of the runtime's until it is lent or mapped.
+fn hide(block: u64) {
+    write(&RESERVED).insert(block);
+}
+
+/// Ends that, before the memory is freed.
+fn unhide(block: u64) {
+    write(&RESERVED).remove(&block);
+}
 
 static USAGE: RwLock<ReservedUsage> =
     RwLock::new(ReservedUsage { used: 0, used_high: 0, reserved: 0, reserved_high: 0 });
@@ -228,7 +262,7 @@ static USAGE: RwLock<ReservedUsage> =
 impl Reserved {
     pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
         let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
-        write(&RESERVED).insert(block);
+        hide(block);
         let mut usage = write(&USAGE);
         usage.reserved += range.size;
         usage.reserved_high = usage.reserved_high.max(usage.reserved);
@@ -243,7 +277,7 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         write(&USAGE).reserved -= self.range.size;
-        write(&RESERVED).remove(&self.block);
+        unhide(self.block);
         // SAFETY: the block is this owner's, and nothing refers to it any more. It is freed when all earlier work has
         // finished. An error means that the device is lost.
         let _ = unsafe { self.context.device.memory().free(self.block) };
@@ -440,7 +474,7 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
 pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64, Code> {
     context::current()?;
     match find(pointer.address()) {
-        Some((start, allocation)) if flags == 0 && allocation.place != MemoryKind::Device => {
+        Some((start, allocation)) if flags == 0 && !allocation.place.is_of_device_alone() => {
             let on_device = allocation.on_device.ok_or(NOT_SUPPORTED)?;
             if allocation.context.device.memory().is_out_of_reach(on_device) {
                 return Err(NOT_SUPPORTED);
@@ -462,11 +496,11 @@ pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint, Code> {
 pub(crate) fn end_context(context: &Context) {
     let of_context: Vec<_> = read(&ALLOCATIONS)
         .iter()
-        .filter(|(_, allocation)| allocation.context.is(context))
+        .filter(|(_, allocation)| allocation.context.is(context) && allocation.place != MemoryKind::Mapped)
         .map(|(&address, _)| address)
         .collect();
     for address in of_context {
         // Another thread may have freed the allocation in the meantime, and another one may have its address.
-        let _ = release(address, |allocation| allocation.context.is(context));
+        let _ = release(address, |allocation| allocation.context.is(context) && allocation.place != MemoryKind::Mapped);
     }
 }

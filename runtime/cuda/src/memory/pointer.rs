@@ -23,7 +23,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
-        let on_host = (place != MemoryKind::Device).then_some(address);
+        let on_host = (!place.is_of_device_alone()).then_some(address);
         return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
     }
     // Variables of a module have no record of their own.

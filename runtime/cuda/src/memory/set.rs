@@ -7,8 +7,8 @@ use ptx2spv_runtime::{SetValue, Stream};
 use crate::abi::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::graph::command::{Command, NodeKind};
+use crate::memory;
 use crate::memory::transfer::Transfer;
-use crate::memory::{self, MemoryKind};
 use crate::stream::{self, StreamHandle};
 
 /// Rows of values.
@@ -49,7 +49,7 @@ impl Transfer for Set {
         let used = stream::default()?;
         self.run(&used.context, &used.stream)?;
         let found = memory::find(self.rows.address);
-        let is_device = found.is_some_and(|(_, allocation)| allocation.place == MemoryKind::Device);
+        let is_device = found.is_some_and(|(_, allocation)| allocation.place.is_of_device_alone());
         if is_device { Ok(()) } else { used.context.after(used.stream.synchronize()) }
     }
 
