@@ -1,4 +1,4 @@
-//! Generates the library's exported functions from the lines of `api.in` and `cudart.in`, and from `api.in` the table
+//! Generates the library's exported functions from the lines of `api.in`, `cudart.in` and `nvml.in`, and from `api.in` the table
 //! for looking them up.
 
 use std::env;
@@ -91,11 +91,12 @@ fn end_of_type(text: &str) -> usize {
     text.find(closes).unwrap_or(text.len())
 }
 
-/// The two APIs.
+/// The APIs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Api {
     Driver,
     Runtime,
+    Management,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -106,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     let folder = env::var("OUT_DIR")?;
-    for (name, api) in [("api", Api::Driver), ("cudart", Api::Runtime)] {
+    for (name, api) in [("api", Api::Driver), ("cudart", Api::Runtime), ("nvml", Api::Management)] {
         println!("cargo::rerun-if-changed={name}.in");
         let text = std::fs::read_to_string(format!("{name}.in"))?;
         let mut code = String::new();
@@ -156,6 +157,7 @@ fn define(code: &mut String, api: Api, function: &Function<'_>) -> std::fmt::Res
         let shown: Vec<_> = parameters.iter().map(|Parameter { name, .. }| format!("(\"{name}\", &{name})")).collect();
         let run = match (api, result) {
             (Api::Driver, _) => format!("call.run({expression})"),
+            (Api::Management, _) => format!("call::run(&call, {expression})"),
             (Api::Runtime, None) => format!("call::run(&call, Needs::{}, {expression})", function.second),
             (Api::Runtime, Some(_)) => format!("call::answer(&call, {expression})"),
         };

@@ -78,11 +78,51 @@ fn the_printed_folder_has_all_libraries() {
     let (status, out, errors) = finish(&mut ptx2spv(&["cuda", "--print-path"]));
     assert_eq!(status, Some(0), "{errors}");
     let folder = Path::new(out.trim_end());
-    for name in ["libcuda.so", "libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "ptxas"] {
+    let runtime = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
+    for name in ["libcuda.so", "libcuda.so.1", "libnvidia-ml.so.1", "nvidia-smi", "ptxas"].into_iter().chain(runtime) {
         assert!(folder.join(name).exists(), "{out}: {name}");
     }
     let (status, _, errors) = finish(&mut ptx2spv(&["cuda", "--print-path", "--", "true"]));
     assert_eq!(status, Some(2), "{errors}");
+}
+
+/// Counts devices by NVIDIA's management library.
+const COUNTS: &str = r#"
+#include <dlfcn.h>
+
+int main(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    unsigned devices = 0;
+    if (!library)
+        return 100;
+    int (*init)(void) = dlsym(library, "nvmlInit_v2"), (*count)(unsigned *) = dlsym(library, "nvmlDeviceGetCount_v2");
+    return init() || count(&devices) ? 101 : devices;
+}
+"#;
+
+#[test]
+fn programs_find_the_device_before_they_open_the_driver() {
+    let files = Files::new();
+    let run = |program: &[&str]| {
+        let arguments = [&["cuda", "--device", "reference", "--"][..], program].concat();
+        finish(&mut ptx2spv(&arguments))
+    };
+    let (status, _, errors) = run(&[&files.program(COUNTS)]);
+    assert_eq!(status, Some(1), "{errors}");
+
+    let (status, list, errors) = run(&["nvidia-smi", "-L"]);
+    let known = list.starts_with("GPU 0: ") && list.contains(" (UUID: GPU-") && list.lines().count() == 1;
+    assert!(status == Some(0) && known, "{list}{errors}");
+    let (status, row, errors) =
+        run(&["nvidia-smi", "--query-gpu=index,memory.total,fan.speed", "--format=csv,nounits"]);
+    let lines: Vec<_> = row.lines().collect();
+    let [titles, values] = lines[..] else { panic!("{row}{errors}") };
+    assert_eq!((status, titles), (Some(0), "index, memory.total, fan.speed"));
+    let [index, memory, speed] = values.split(", ").collect::<Vec<_>>()[..] else { panic!("{values}") };
+    assert!(index == "0" && memory.parse::<u64>().is_ok_and(|memory| memory > 0) && speed == "[N/A]", "{values}");
+    let (status, ..) = run(&["nvidia-smi", "-i", "1"]);
+    assert_ne!(status, Some(0));
 }
 
 #[test]

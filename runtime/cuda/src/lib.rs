@@ -6,7 +6,8 @@
 //! implemented returns `CUDA_ERROR_NOT_SUPPORTED`. The modules below implement the functions by the chapters of CUDA's
 //! manual, on the types of [`ptx2spv_runtime`].
 //!
-//! `cudart.in` does the same for CUDA's runtime API, whose functions are in [`cudart`].
+//! `cudart.in` does the same for CUDA's runtime API, whose functions are in [`cudart`], and `nvml.in` for NVIDIA's management library, whose
+//! functions are in [`nvml`].
 //!
 //! * Handles are numbers in a table ([`handle`](crate::abi::handle)), so that stale and foreign ones are errors.
 //! * Panics never unwind into the caller ([`call`](crate::abi::call)).
@@ -29,5 +30,6 @@ mod legacy;
 mod memory;
 mod module;
 mod nodes;
+mod nvml;
 mod stream;
 mod texture;

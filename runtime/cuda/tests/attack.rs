@@ -68,6 +68,7 @@ fn every_function_survives_null_and_garbage() -> Anything {
     let library = unsafe { Library::new(library()?) }?;
     let mut functions = functions(include_str!("../api.in"));
     functions.extend(self::functions(include_str!("../cudart.in")));
+    functions.extend(self::functions(include_str!("../nvml.in")));
     let mut place = [0_u64; 32];
     let zeros = [0; ARGUMENTS];
     // Before the library is initialised, and after.
@@ -225,6 +226,7 @@ fn attack() -> Anything {
     freed.destroy(library);
     let mut functions = functions(include_str!("../api.in"));
     functions.extend(self::functions(include_str!("../cudart.in")));
+    functions.extend(self::functions(include_str!("../nvml.in")));
     for Function { names, arguments, .. } in &functions {
         let name = &names[0];
         if is_left_out(name, arguments) {

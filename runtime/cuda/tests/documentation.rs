@@ -1,16 +1,17 @@
-//! The tables of functions in `docs/cuda.md` match `api.in` and `cudart.in`.
+//! The tables of functions in `docs/cuda.md` match `api.in`, `cudart.in` and `nvml.in`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The tables, and the lines that begin and end them in the document.
-const TABLES: [(&str, &str, &str); 2] = [
+const TABLES: [(&str, &str, &str); 3] = [
     (include_str!("../api.in"), "<!-- functions:", "<!-- end of functions -->"),
     (
         include_str!("../cudart.in"),
         "<!-- functions of the runtime API:",
         "<!-- end of functions of the runtime API -->",
     ),
+    (include_str!("../nvml.in"), "<!-- functions of NVML:", "<!-- end of functions of NVML -->"),
 ];
 
 /// Lists the functions by the modules that implement them.

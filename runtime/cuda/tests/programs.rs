@@ -137,6 +137,7 @@ programs! {
     old_launches_peers_and_edges: "old.c", "done\n";
     tensor_maps: "tensors.c", "done\n";
     virtual_memory: "virtual_memory.c", "done\n";
+    management: "management.c", "done\n";
     values_ranges_and_old_functions: "values.c", "done\n";
     callbacks_and_exit_handlers: "ends.c", "done\nat exit\nafter the library\n";
     nodes_of_graphs: "graphs.c", "done\n";

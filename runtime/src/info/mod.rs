@@ -137,6 +137,19 @@ impl DeviceInfo {
         &self.missing
     }
 
+    /// The UUID as CUDA's programs write it, such as `GPU-8f6c3d2a-…`.
+    pub fn cuda_uuid(&self) -> String {
+        let digits = hex::encode(self.uuid);
+        let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+        format!("GPU-{a}-{b}-{c}-{d}-{e}")
+    }
+
+    /// The driver's version in digits and dots, from its own description; `0.0` if that has none.
+    pub fn driver_number(&self) -> &str {
+        let mut words = self.driver_info.split_ascii_whitespace();
+        words.find(|word| word.starts_with(|first: char| first.is_ascii_digit())).unwrap_or("0.0")
+    }
+
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
         if self.missing.is_empty() {
             Ok(())

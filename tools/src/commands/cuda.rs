@@ -4,6 +4,7 @@ mod stub;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,7 +17,7 @@ use ptx2spv_toolkit::{Clang, Toolkit};
 
 /// Run a CUDA program that has PTX on a Vulkan device.
 ///
-/// The program finds the libraries libcuda.so.1, libcudart.so and libnvrtc.so.12 of ptx2spv instead of NVIDIA's (see docs/cuda.md).
+/// The program finds the libraries libcuda.so.1, libcudart.so, libnvidia-ml.so.1 and libnvrtc.so.12 of ptx2spv instead of NVIDIA's (see docs/cuda.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -61,9 +62,9 @@ const LIBRARY: &str = "libptx2spv_cuda.so";
 /// The names that programs look for.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
-/// The names that programs built with a shared runtime library look for. They are also the names of the symbol
-/// versions.
-const RUNTIME_NAMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
+/// The names that programs built with a shared runtime library look for, and that of NVIDIA's management library. They are also the names
+/// of the symbol versions.
+const STUB_NAMES: [&str; 4] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1"];
 
 /// The library for compiling at run time: its file name as built by cargo, and the names that programs look for.
 const COMPILER: &str = "libptx2spv_nvrtc.so";
@@ -86,14 +87,11 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         writeln!(out, "{}", folder.display())?;
         return Ok(Status::Success);
     };
-    let mut paths = vec![folder.clone()];
-    if let Some(set) = std::env::var_os("LD_LIBRARY_PATH") {
-        paths.extend(std::env::split_paths(&set));
-    }
-    let paths = std::env::join_paths(paths)
-        .map_err(|_| UsageError(format!("{}: a library's folder must not have `:` in its name", folder.display())))?;
     let mut command = Command::new(program);
-    command.args(rest).env("LD_LIBRARY_PATH", paths);
+    command
+        .args(rest)
+        .env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", &folder)?)
+        .env("PATH", before("PATH", &folder)?);
     // Dr.Jit and Triton read these variables.
     command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join("ptxas"));
     if let Some(device) = &arguments.device {
@@ -114,6 +112,16 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
         command.env("PTX2SPV_CUDA_DUMP", dump);
     }
     Err(replace(command)).with_context(|| program.display().to_string())
+}
+
+/// A list of folders from the environment, with another one in front.
+fn before(variable: &str, folder: &Path) -> Result<OsString> {
+    let set = std::env::var_os(variable).unwrap_or_default();
+    let others = std::env::split_paths(&set).filter(|path| !path.as_os_str().is_empty());
+    let all = std::env::join_paths(iter::once(folder.to_owned()).chain(others));
+    all.map_err(|_| {
+        UsageError(format!("{}: a library's folder must not have `:` in its name", folder.display())).into()
+    })
 }
 
 /// Replaces this process by a program, and so only returns on failure.
@@ -153,7 +161,7 @@ pub fn folder() -> Result<PathBuf> {
         link(&library, &folder.join(name))?;
     }
     let machine = stub::Machine::of(&std::fs::read(&library).with_context(|| library.display().to_string())?)?;
-    for name in RUNTIME_NAMES {
+    for name in STUB_NAMES {
         write(&stub::stub(&machine, name, NAMES[0]), &folder.join(name))?;
     }
     write(LINKER_SCRIPT.as_bytes(), &folder.join(LINK_NAME))?;

@@ -20,6 +20,7 @@ mod inspect;
 mod link;
 mod man;
 mod nvcc;
+mod nvidia_smi;
 mod nvlink;
 mod passes;
 mod ptxas;
@@ -27,8 +28,8 @@ mod run;
 mod test;
 mod translate;
 
-/// Programs of NVIDIA's toolkit that this program replaces where it is called by their names. Each is a subcommand.
-pub const STAND_INS: [&str; 4] = ["fatbinary", "nvcc", "nvlink", "ptxas"];
+/// Programs of NVIDIA's toolkit and driver that this program replaces where it is called by their names. Each is a subcommand.
+pub const STAND_INS: [&str; 5] = ["fatbinary", "nvcc", "nvidia-smi", "nvlink", "ptxas"];
 
 /// Translates NVIDIA PTX to Vulkan SPIR-V compute shaders, and runs them on any Vulkan device, or on a reference device
 /// that needs no driver.
@@ -60,6 +61,8 @@ enum Command {
     Nvcc(nvcc::Arguments),
     #[command(hide = true)]
     Fatbinary(fatbinary::Arguments),
+    #[command(hide = true)]
+    NvidiaSmi(nvidia_smi::Arguments),
     #[command(hide = true)]
     Nvlink(nvlink::Arguments),
     Cache(cache::Arguments),
@@ -101,6 +104,7 @@ impl CommandLine {
             Command::Ptxas(arguments) => ptxas::run(&arguments, out),
             Command::Nvcc(arguments) => nvcc::run(&arguments, out),
             Command::Fatbinary(arguments) => fatbinary::run(&arguments),
+            Command::NvidiaSmi(arguments) => nvidia_smi::run(&arguments, out),
             Command::Nvlink(arguments) => nvlink::run(&arguments),
             Command::Cache(arguments) => cache::run(&arguments, out),
             Command::Completions(arguments) => completions::run(&arguments, Self::command(), out),

@@ -24,7 +24,7 @@ pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result<(), C
 }
 
 /// Writes a C string, truncated to the caller's buffer.
-fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result<(), Code> {
+pub(crate) fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result<(), Code> {
     let place = place.needed()?;
     let room = usize::try_from(len).ok().and_then(|len| len.checked_sub(1)).ok_or(INVALID_VALUE)?;
     let bytes = &text.as_bytes()[..text.len().min(room)];
@@ -85,7 +85,7 @@ pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c
 }
 
 /// The device's bus address. Vulkan doesn't report it, so this is a fixed one.
-const BUS_ID: &str = "0000:01:00.0";
+pub(crate) const BUS_ID: &str = "0000:01:00.0";
 
 pub(crate) fn bus_id(text: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
     state::device_by_ordinal(device)?;

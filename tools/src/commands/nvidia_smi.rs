@@ -1,0 +1,81 @@
+//! `ptx2spv nvidia-smi`: answers for NVIDIA's program of that name, which scripts ask whether there is a device.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use ptx2spv::cli::Status;
+use ptx2spv_runtime::{Device, DeviceSelector};
+
+/// Show the device that CUDA programs get, like nvidia-smi.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// List the devices with their UUIDs.
+    #[arg(short = 'L', long)]
+    list_gpus: bool,
+    /// Only this device: 0.
+    #[arg(short, long)]
+    id: Option<u32>,
+    /// Properties to write in a row. Those that Vulkan has no query for are `[N/A]`.
+    #[arg(long, value_delimiter = ',', conflicts_with = "list_gpus", requires = "format")]
+    query_gpu: Vec<String>,
+    /// The form of rows.
+    #[arg(long, value_delimiter = ',')]
+    format: Vec<Format>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Csv,
+    #[value(name = "noheader")]
+    NoHeader,
+    #[value(name = "nounits")]
+    NoUnits,
+}
+
+pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
+    if arguments.id.is_some_and(|id| id != 0) {
+        bail!("no device {}: there is one, number 0", arguments.id.unwrap_or_default());
+    }
+    let device = Device::open(&DeviceSelector::Default)?;
+    let info = device.info();
+    if arguments.list_gpus {
+        writeln!(out, "GPU 0: {} (UUID: {})", info.name, info.cuda_uuid())?;
+    } else if !arguments.query_gpu.is_empty() {
+        let has = |format| arguments.format.contains(&format);
+        if !has(Format::NoHeader) {
+            let unit = |name: &String| if name.starts_with("memory.") && !has(Format::NoUnits) { " [MiB]" } else { "" };
+            let titles: Vec<_> = arguments.query_gpu.iter().map(|name| format!("{name}{}", unit(name))).collect();
+            writeln!(out, "{}", titles.join(", "))?;
+        }
+        let unit = if has(Format::NoUnits) { "" } else { " MiB" };
+        let values: Vec<_> = arguments.query_gpu.iter().map(|name| property(&device, name, unit)).collect();
+        writeln!(out, "{}", values.join(", "))?;
+    } else {
+        let memory = ["memory.used", "memory.total"].map(|name| property(&device, name, " MiB"));
+        writeln!(out, "NVIDIA-SMI of ptx2spv    Driver Version: {}", info.driver_number())?;
+        writeln!(out, "  0  {}    {} / {}", info.name, memory[0], memory[1])?;
+    }
+    Ok(Status::Success)
+}
+
+/// A property by its name in queries.
+fn property(device: &Device, name: &str, unit: &str) -> String {
+    let (info, memory) = (device.info(), device.memory().info());
+    let mebibytes = |bytes: u64| format!("{}{unit}", bytes >> 20);
+    match name {
+        "index" => "0".to_owned(),
+        "count" => "1".to_owned(),
+        "name" | "gpu_name" => info.name.clone(),
+        "uuid" | "gpu_uuid" => info.cuda_uuid(),
+        "driver_version" => info.driver_number().to_owned(),
+        "compute_cap" => {
+            let (major, minor) = Device::cuda_capability();
+            format!("{major}.{minor}")
+        }
+        "memory.total" => mebibytes(memory.total),
+        "memory.free" => mebibytes(memory.free),
+        "memory.used" => mebibytes(memory.total.saturating_sub(memory.free)),
+        _ => "[N/A]".to_owned(),
+    }
+}
