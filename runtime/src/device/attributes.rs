@@ -169,10 +169,39 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         // Pools.
         115 => 1,
         116..=119 => 0,
-        120 => (compute_capability().0 >= 9).into(),
+        // Clusters and tensor maps.
+        120 | 127 => (compute_capability().0 >= 9).into(),
         121..=125 => 0,
         126 => 1,
-        127..=150 => 0,
+        128..=150 => 0,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::select::DeviceSelector;
+
+    /// The numbers in the first column of the page's table, ranges included.
+    fn documented(page: &str) -> Vec<u32> {
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+        let words = rows.flat_map(|(numbers, _)| numbers.split(", "));
+        let range = |word: &str| {
+            let (first, last) = word.split_once('–').unwrap_or((word, word));
+            Some(first.parse().ok()?..=last.parse().ok()?)
+        };
+        words.filter_map(range).flatten().collect()
+    }
+
+    #[test]
+    fn each_attribute_is_documented_once() {
+        let device = Device::open(&"reference".parse::<DeviceSelector>().unwrap()).unwrap();
+        let mut page = documented(include_str!("../../../docs/cuda-attributes.md"));
+        page.sort_unstable();
+        assert_eq!(page, (1..128).collect::<Vec<_>>());
+        assert!((1..=150).all(|number| device.cuda_attribute(number).is_some()));
+        assert!((128..=150).all(|number| device.cuda_attribute(number) == Some(0)));
+        assert!([0, 151].iter().all(|&number| device.cuda_attribute(number).is_none()));
+    }
 }

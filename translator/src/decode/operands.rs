@@ -20,7 +20,7 @@
 //! | `r` | register |
 //! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
-//! | `W`, `w` | destination or source vector whose registers are as wide as the type |
+//! | `W`, `w` | destination or source vector whose registers are as wide as the type; `W_` may be `_` as a whole |
 //! | `{a,a,a,a}` | vector of four sources |
 //! | `[a]` | memory operand |
 //! | `[map]` | a tensor map and coordinates |
@@ -166,7 +166,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "a|!p" => return self.number_or_predicate(operand),
             "hint" => return self.source(operand, ScalarType::U64, ScalarType::fits_fixed),
             "policy" => return self.source(operand, ScalarType::U64, ScalarType::fits),
-            "W" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
+            "W_" if matches!(operand, ast::Operand::Sink(_)) => return Ok(Operand::Sink),
             _ => {}
         }
         let fits = match ty {
@@ -185,7 +185,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             "S" => self.source_or_special(operand, ty, ScalarType::fits_relaxed),
             "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), true),
             "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), false),
-            "W" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
+            "W" | "W_" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
             "w" => {
                 if modifiers.has(Word::V4)
                     && let Some(elements) = self.special_vector(operand)?

@@ -474,9 +474,9 @@ rows! {
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(min|max).(u32|s32|u64|s64)", "d_ [a] b policy" => Compute(Atom);
     "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.noftz.(f16|f16x2|bf16|bf16x2)", "d_ [a] b policy" => Compute(Atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "W [a] w policy" => Compute(Atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "W [a] w policy" => Compute(Atom);
-    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "W [a] w policy" => Compute(Atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.add.(v2|v4).f32", "W_ [a] w policy" => Compute(Atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4|v8).(f16|bf16)", "W_ [a] w policy" => Compute(Atom);
+    "atom{.relaxed|.acquire|.release|.acq_rel}{.cta|.cluster|.gpu|.sys}{.global}{.L2::cache_hint}.(add|min|max).noftz.(v2|v4).(f16x2|bf16x2)", "W_ [a] w policy" => Compute(Atom);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(and|or|xor).(b32|b64)", "[a] b policy" => Compute(Red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.(inc|dec).u32", "[a] b policy" => Compute(Red);
     "red{.relaxed|.release}{.cta|.cluster|.gpu|.sys}{.global|.shared|.shared::cta|.shared::cluster}{.L2::cache_hint}.add.(u32|s32|u64|f32|f64)", "[a] b policy" => Compute(Red);
