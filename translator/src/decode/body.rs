@@ -57,7 +57,7 @@ pub(super) fn decode<'s>(module: &ModuleDecoder<'s>, forms: &mut FormCache<'s>, 
         unsupported: Vec::new(),
     };
     let mut decoder = FunctionDecoder::new(module, forms, function);
-    decoder.directives(&ast.directives);
+    decoder.directives(ast);
     for formal in ast.params.iter().chain(&ast.returns) {
         match variables::registers_of(formal) {
             1 => decoder.formal(formal),
@@ -77,11 +77,28 @@ pub(super) fn decode<'s>(module: &ModuleDecoder<'s>, forms: &mut FormCache<'s>, 
     Decoded { function, variables: variables.into_own(), errors }
 }
 
+/// Refuses a directive that a function can't have (PTX sections 11.4 and 11.7).
+fn check_directive(directive: &ast::Directive<'_>, function: &ast::Function<'_>) -> Result<(), Diagnostic> {
+    let has = |name: &str| function.directives.iter().any(|other| other.name.text == name);
+    let what = match directive.name.text {
+        "maxntid" | "reqntid" | "reqnctapercluster" if directive.values.len() > 3 => "more than three dimensions",
+        "maxntid" | "maxnreg" if directive.values.contains(&0) => "zero",
+        "maxntid" | "maxnreg" if function.kind == ast::FunctionKind::Func => "a limit of a kernel on a function",
+        "reqntid" if has("maxntid") => "`.reqntid` beside `.maxntid`",
+        "maxclusterrank" if has("reqnctapercluster") => "`.maxclusterrank` beside `.reqnctapercluster`",
+        "noreturn" if function.kind == ast::FunctionKind::Entry => "`.noreturn` of a kernel",
+        "noreturn" if !function.returns.is_empty() => "`.noreturn` of a function with a result",
+        _ => return Ok(()),
+    };
+    Err(Diagnostic::invalid(what, directive.name.span))
+}
+
 impl<'s> FunctionDecoder<'_, 's> {
-    fn directives(&mut self, directives: &[ast::Directive<'s>]) {
-        for directive in directives {
+    fn directives(&mut self, ast: &ast::Function<'s>) {
+        for directive in &ast.directives {
             let ast::Ident { text, span } = directive.name;
-            if let Err(diagnostic) = self.module.check_name(&format!(".{text}"), span) {
+            let checked = self.module.check_name(&format!(".{text}"), span);
+            if let Err(diagnostic) = checked.and_then(|()| check_directive(directive, ast)) {
                 self.report(diagnostic);
             }
             let dims = || {
@@ -165,6 +182,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
         if variable.space == StateSpace::Param && variable.vector != 1 && variable.dims.is_empty() {
             return Err(Diagnostic::invalid("a parameter in memory can't be a vector", variable.span));
+        }
+        if variable.space == StateSpace::Param && ty == ScalarType::Pred {
+            return Err(Diagnostic::invalid("a parameter in memory can't be a predicate", variable.span));
         }
         if variable.space == StateSpace::Reg && ty == ScalarType::B128 {
             return Err(Diagnostic::unsupported("a parameter in a register of type .b128", variable.span));

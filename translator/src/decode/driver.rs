@@ -116,7 +116,12 @@ impl<'s> ModuleDecoder<'s> {
                 ast::Item::Alias { name, target } => {
                     self.errors.extend(self.check_name(".alias", name.span).err());
                     let found = self.names.get(target.text).copied();
+                    let is_kernel = |id| self.signature(id).is_some_and(|known| known.kind == FunctionKind::Entry);
                     match found {
+                        Some(Symbol::Function(id)) if is_kernel(id) => {
+                            let message = format!("alias of `{}`, which is a kernel", target.text);
+                            self.errors.push(Diagnostic::invalid(message, target.span));
+                        }
                         Some(symbol @ Symbol::Function(_)) => {
                             self.names.insert(name.text, symbol);
                         }
@@ -212,6 +217,9 @@ impl<'s> ModuleDecoder<'s> {
         let name = function.name;
         if let Err(diagnostic) = self.check_linkage(function.linkage, function.span) {
             self.errors.push(diagnostic);
+        }
+        if function.linkage == Some(Linkage::Common) {
+            self.errors.push(Diagnostic::invalid("`.common` is for variables in global memory", function.span));
         }
         // Types that are none are reported when the header is decoded.
         let none = Passed { scalar: None, bytes: 0, register: false, open: false };

@@ -74,7 +74,30 @@ impl<'s> ModuleDecoder<'s> {
         if variable.managed {
             self.check_name(".managed", variable.span)?;
         }
+        let is_opaque = variables::element_type(variable)?.class() == Class::Opaque;
+        if variable.space != StateSpace::Global || is_opaque {
+            let only_global = [(variable.managed, ".managed"), (variable.linkage == Some(Linkage::Common), ".common")];
+            if let Some((_, what)) = only_global.iter().find(|(has_it, _)| *has_it) {
+                let message = format!("`{what}` is for variables in global memory");
+                return Err(Diagnostic::invalid(message, variable.span));
+            }
+        }
+        if let Some(init) = &variable.init {
+            self.check_operators(init)?;
+        }
         self.check_linkage(variable.linkage, variable.span)
+    }
+
+    /// The same of an initial value's operators.
+    fn check_operators(&self, init: &ast::Init<'_>) -> Result<(), Diagnostic> {
+        match init {
+            ast::Init::List(list, _) => list.iter().try_for_each(|element| self.check_operators(element)),
+            ast::Init::Scalar(ast::Constant::Address { generic, mask, .. }, span) => {
+                let used = [(*generic, "generic()"), (mask.is_some(), "mask()")];
+                used.iter().filter(|(is_used, _)| *is_used).try_for_each(|(_, name)| self.check_name(name, *span))
+            }
+            ast::Init::Scalar(..) | ast::Init::Property { .. } | ast::Init::String(..) => Ok(()),
+        }
     }
 
     /// The same of a linkage.

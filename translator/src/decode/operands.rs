@@ -228,6 +228,9 @@ impl<'s> FunctionDecoder<'_, 's> {
     ) -> Result<Operand> {
         let product = Product::of(modifiers).ok_or_else(|| untyped(operand))?;
         let (registers, ty) = product.registers(matrix);
+        if registers == 1 && !matches!(operand, ast::Operand::Vector(..)) {
+            return Err(Diagnostic::invalid("a vector of 1 is needed here", operand.span()));
+        }
         self.vector(operand, ty, ScalarType::fits, registers, is_destination)
     }
 

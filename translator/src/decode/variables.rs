@@ -60,6 +60,9 @@ pub(super) fn check_initialiser(variable: &ast::Variable<'_>) -> Result<(), Diag
         let message = format!("only global and constant variables have initial values, `.{}` has none", variable.space);
         return Err(Diagnostic::invalid(message, variable.span));
     }
+    if variable.init.is_some() && variable.linkage == Some(ast::Linkage::Extern) {
+        return Err(Diagnostic::invalid("a variable of another module has no initial value here", variable.span));
+    }
     Ok(())
 }
 
@@ -180,6 +183,15 @@ impl Filler<'_> {
                 }
                 let value = match *constant {
                     ast::Constant::Address { symbol, offset, mask, .. } => {
+                        // PTX section 5.4.4.
+                        let fits = match mask {
+                            Some(_) => self.ty == ScalarType::U8,
+                            None => matches!(self.ty, ScalarType::U32 | ScalarType::U64),
+                        };
+                        if !fits {
+                            let message = format!("the address of `{}` does not fit {}", symbol.text, self.ty);
+                            return Err(Diagnostic::invalid(message, *span));
+                        }
                         let shift = match mask {
                             None => 0,
                             Some(mask) => mask_shift(mask).ok_or_else(|| {

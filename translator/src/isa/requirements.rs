@@ -216,7 +216,7 @@ requirements! {
     90 (9, 1), "multimem" "cp";
 }
 
-/// What special registers, types and directives need: the first target, or 0 for all, the first version, and the words.
+/// What special registers, types, directives and operators of initial values need: the first target, or 0 for all, the first version, and the words.
 const NAMES: &[(u32, (u32, u32), &str)] = &[
     (0, (1, 3), "%laneid %warpid %smid %pm0 %pm1 %pm2 %pm3"),
     (0, (2, 0), "%nwarpid %nsmid %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock64"),
@@ -236,12 +236,13 @@ const NAMES: &[(u32, (u32, u32), &str)] = &[
     (0, (1, 3), ".maxnreg .maxntid .minnctapersm"),
     (0, (2, 0), ".pragma"),
     (0, (2, 1), ".reqntid"),
-    (0, (3, 1), ".weak"),
+    (0, (3, 1), ".weak generic()"),
     (30, (4, 0), ".managed"),
     (0, (5, 0), ".common"),
     (30, (6, 0), ".branchtargets"),
     (30, (6, 3), ".alias"),
     (30, (6, 4), ".noreturn"),
+    (0, (7, 1), "mask()"),
     (90, (7, 8), ".explicitcluster .reqnctapercluster .maxclusterrank"),
     (80, (9, 0), ".abi_preserve .abi_preserve_control"),
     (90, (9, 0), ".blocksareclusters"),
@@ -304,7 +305,7 @@ pub fn lack(instruction: &ast::Instruction<'_>, version: (u32, u32), architectur
     Some(reason(&format!("`{name}`"), needed.target, needed.version, version))
 }
 
-/// What a special register, a type or a directive, with its `%` or `.`, needs that a module of a version and a target doesn't have.
+/// What a special register, a type or a directive, with its `%` or `.`, or an operator of initial values with `()`, needs that a module of a version and a target doesn't have.
 pub fn lack_of(name: &str, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
     let mut lacking = NAMES.iter().filter(|(target, first, _)| is_lacking(*target, *first, version, architecture));
     let (target, first, _) = lacking.find(|(_, _, names)| names.split(' ').any(|named| named == name))?;
