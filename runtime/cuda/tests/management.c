@@ -1,6 +1,8 @@
 /* NVIDIA's management library (NVML): one device, with the answers that Vulkan and the driver library have. The declarations are this
    program's own. */
 #include "checks.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef struct device *Device;
 
@@ -39,6 +41,7 @@ int nvmlDeviceGetIndex(Device device, unsigned *index);
 int nvmlDeviceGetMemoryInfo(Device device, struct memory *memory);
 int nvmlDeviceGetMemoryInfo_v2(Device device, struct memory_2 *memory);
 int nvmlDeviceGetPciInfo_v3(Device device, struct bus *bus);
+int nvmlDeviceGetPciInfo_v2(Device device, struct bus *bus);
 int nvmlDeviceGetCudaComputeCapability(Device device, int *major, int *minor);
 int nvmlDeviceGetTemperature(Device device, int sensor, unsigned *degrees);
 int nvmlDeviceGetUtilizationRates(Device device, unsigned *rates);
@@ -85,6 +88,12 @@ int main(void)
     TRUE(same == device);
     OK(nvmlDeviceGetHandleByPciBusId_v2(bus.short_id, &same));
     EXPECT(6, nvmlDeviceGetHandleByPciBusId_v2("0000:7f:00.0", &same));
+    /* Old programs have 52 bytes. */
+    struct bus old;
+    memset(&old, 0xaa, sizeof old);
+    OK(nvmlDeviceGetPciInfo_v2(device, &old));
+    TRUE(strcmp(old.short_id, bus.short_id) == 0 && old.bus == bus.bus);
+    TRUE((old.id[15] & 0xff) == 0 && (old.id[16] & 0xff) == 0xaa && (old.id[31] & 0xff) == 0xaa);
 
     struct memory memory;
     OK(nvmlDeviceGetMemoryInfo(device, &memory));
@@ -105,6 +114,15 @@ int main(void)
     EXPECT(3, nvmlDeviceGetTemperature(device, 0, &number));
     EXPECT(3, nvmlDeviceGetUtilizationRates(device, &number));
 
+    /* A child has the driver, though its parent has the library open. */
+    fflush(stdout);
+    int child = fork();
+    if (child == 0) {
+        exit(cuInit(0));
+    }
+    int status = 1;
+    TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+
     /* The driver's device is the same. */
     OK(nvmlInitWithFlags(0));
     OK(cuInit(0));
@@ -123,6 +141,15 @@ int main(void)
     OK(nvmlDeviceGetCount_v2(&number));
     OK(nvmlShutdown());
     EXPECT(1, nvmlDeviceGetCount_v2(&number));
+
+    /* A child doesn't get the device that its parent has open. */
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        exit(nvmlInit_v2() != 0 ? 0 : 1);
+    }
+    status = 1;
+    TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
     puts("done");
     return 0;
 }

@@ -33,6 +33,21 @@ int cuMemGetAllocationPropertiesFromHandle(struct properties *properties, Handle
 int cuMemRetainAllocationHandle(Handle *memory, void *address);
 int cuMemFree_v2(Address address);
 int cuMemsetD32_v2(Address address, unsigned value, size_t count);
+struct copy_2d {
+    size_t from_x, from_y;
+    int from_kind;
+    const void *from_host;
+    Address from;
+    void *from_array;
+    size_t from_pitch, to_x, to_y;
+    int to_kind;
+    void *to_host;
+    Address to;
+    void *to_array;
+    size_t to_pitch, width, height;
+};
+
+int cuMemcpy2D_v2(const struct copy_2d *copy);
 int cuMemcpyDtoH_v2(void *host, Address address, size_t bytes);
 int cuMemcpyHtoD_v2(Address address, const void *host, size_t bytes);
 int cuMemGetAddressRange_v2(Address *base, size_t *size, Address address);
@@ -58,7 +73,7 @@ int main(void)
     OK(cuInit(0));
     int has_it = 0;
     OK(cuDeviceGetAttribute(&has_it, 102, 0));
-    TRUE(has_it == 1);
+    TRUE(has_it == 0);
     Module module;
     EXPECT(201, cuModuleLoad(&module, "missing"));
     OK(cuDevicePrimaryCtxRetain(&context, 0));
@@ -121,6 +136,12 @@ int main(void)
     for (unsigned i = 0; i < count; i++)
         TRUE(host[(size - 1024) / 4 + i] == i);
     EXPECT(1, cuMemcpyDtoH_v2(host, range, 3 * size + 4));
+    /* Four rows, of which the last ends where the memory does, or behind. */
+    struct copy_2d rows = { .from_kind = 2, .from = range + 3 * size - 7168, .from_pitch = 2048,
+                            .to_kind = 1, .to_host = host, .to_pitch = 1024, .width = 1024, .height = 4 };
+    OK(cuMemcpy2D_v2(&rows));
+    rows.from += 4;
+    EXPECT(1, cuMemcpy2D_v2(&rows));
     OK(cuMemsetD32_v2(border - 4, 5000, 2));
     OK(cuMemcpyDtoH_v2(host, border - 8, 16));
     TRUE(host[0] == 254 && host[1] == 5000 && host[2] == 5000 && host[3] == 257);

@@ -160,9 +160,9 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         // Stream memory operations, registered host memory.
         92..=94 | 98 => 0,
         99 => 1,
-        // Virtual memory management, but no handles of it for other processes.
-        102 => 1,
-        103..=105 => 0,
+        // Virtual memory management, whose functions are there, but reserve memory with addresses: programs that find 1 here
+        // reserve tens of gigabytes. No handles of it for other processes.
+        102..=105 => 0,
         106 => attribute_value(BLOCKS_PER_MULTIPROCESSOR),
         // Compression, persisting cache, handles of other systems.
         107..=114 => 0,

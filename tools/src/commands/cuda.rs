@@ -90,8 +90,8 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let mut command = Command::new(program);
     command
         .args(rest)
-        .env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", &folder)?)
-        .env("PATH", before("PATH", &folder)?);
+        .env("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", "", &folder)?)
+        .env("PATH", before("PATH", "/usr/local/bin:/usr/bin:/bin", &folder)?);
     // Dr.Jit and Triton read these variables.
     command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join("ptxas"));
     if let Some(device) = &arguments.device {
@@ -114,9 +114,9 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Err(replace(command)).with_context(|| program.display().to_string())
 }
 
-/// A list of folders from the environment, with another one in front.
-fn before(variable: &str, folder: &Path) -> Result<OsString> {
-    let set = std::env::var_os(variable).unwrap_or_default();
+/// A list of folders from the environment, or else the default, with another one in front.
+fn before(variable: &str, default: &str, folder: &Path) -> Result<OsString> {
+    let set = std::env::var_os(variable).unwrap_or_else(|| default.into());
     let others = std::env::split_paths(&set).filter(|path| !path.as_os_str().is_empty());
     let all = std::env::join_paths(iter::once(folder.to_owned()).chain(others));
     all.map_err(|_| {

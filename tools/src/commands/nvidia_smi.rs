@@ -13,9 +13,9 @@ pub struct Arguments {
     /// List the devices with their UUIDs.
     #[arg(short = 'L', long)]
     list_gpus: bool,
-    /// Only this device: 0.
+    /// Only this device: 0, or its UUID.
     #[arg(short, long)]
-    id: Option<u32>,
+    id: Option<String>,
     /// Properties to write in a row. Those that Vulkan has no query for are `[N/A]`.
     #[arg(long, value_delimiter = ',', conflicts_with = "list_gpus", requires = "format")]
     query_gpu: Vec<String>,
@@ -34,11 +34,11 @@ enum Format {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    if arguments.id.is_some_and(|id| id != 0) {
-        bail!("no device {}: there is one, number 0", arguments.id.unwrap_or_default());
-    }
     let device = Device::open(&DeviceSelector::Default)?;
     let info = device.info();
+    if let Some(id) = arguments.id.as_ref().filter(|&id| id != "0" && *id != info.cuda_uuid()) {
+        bail!("no device {id}: there is one, number 0");
+    }
     if arguments.list_gpus {
         writeln!(out, "GPU 0: {} (UUID: {})", info.name, info.cuda_uuid())?;
     } else if !arguments.query_gpu.is_empty() {

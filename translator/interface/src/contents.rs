@@ -50,7 +50,7 @@ pub struct Contents {
     pub short_integers: bool,
     /// Divisions of 64-bit integers.
     pub long_divisions: bool,
-    /// Integers of 64 bits that are converted from shorter ones by zeros.
+    /// Integers of 64 bits.
     pub long_words: bool,
     /// Whether the host says by a specialization constant if there are memory barriers.
     pub(crate) barriers_optional: bool,
@@ -166,9 +166,11 @@ impl Contents {
             | Op::ConvertFToU => {
                 self.operations.insert((op as u32, width));
             }
-            Op::UConvert => self.long_words |= types.widths.get(&word(1)) == Some(&64),
             Op::UDiv | Op::UMod => self.long_divisions |= types.widths.get(&word(1)) == Some(&64),
-            Op::TypeInt => self.short_integers |= word(2) == 16,
+            Op::TypeInt => {
+                self.short_integers |= word(2) == 16;
+                self.long_words |= word(2) == 64;
+            }
             Op::Capability => self.subgroups |= word(1) == Capability::GroupNonUniform as u32,
             Op::ExecutionMode => {
                 let is_maximal = word(2) == ExecutionMode::MaximallyReconvergesKHR as u32;

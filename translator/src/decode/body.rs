@@ -82,7 +82,7 @@ fn check_directive(directive: &ast::Directive<'_>, function: &ast::Function<'_>)
     let has = |name: &str| function.directives.iter().any(|other| other.name.text == name);
     let what = match directive.name.text {
         "maxntid" | "reqntid" | "reqnctapercluster" if directive.values.len() > 3 => "more than three dimensions",
-        "maxntid" | "maxnreg" if directive.values.contains(&0) => "zero",
+        "maxntid" | "maxnreg" if directive.values.contains(&0) => "a limit of zero",
         "maxntid" | "maxnreg" if function.kind == ast::FunctionKind::Func => "a limit of a kernel on a function",
         "reqntid" if has("maxntid") => "`.reqntid` beside `.maxntid`",
         "maxclusterrank" if has("reqnctapercluster") => "`.maxclusterrank` beside `.reqnctapercluster`",

@@ -66,6 +66,12 @@ pub(crate) fn device() -> Result<Device, Code> {
     Ok(open.device.clone())
 }
 
+/// The same, or nothing before `cuInit`.
+pub(crate) fn device_if_open() -> Result<Option<Device>, Code> {
+    let is_open = read(&OPEN).is_some();
+    if is_open { device().map(Some) } else { Ok(None) }
+}
+
 /// The device of an ordinal. Only 0 exists.
 pub(crate) fn device_by_ordinal(ordinal: i32) -> Result<Device, Code> {
     let device = device()?;

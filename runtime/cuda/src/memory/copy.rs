@@ -285,13 +285,17 @@ impl Part3D {
         let slice = product(row, rows)?;
         let offset = product(slice, number(self.z))?.checked_add(product(row, number(self.y))?);
         let offset = offset.and_then(|offset| offset.checked_add(number(self.x))).ok_or(INVALID_VALUE)?;
+        // Up to the end of the last row.
+        let gaps =
+            product(slice, extent.depth.saturating_sub(1))?.checked_add(product(row, extent.height.saturating_sub(1))?);
+        let span = gaps.and_then(|gaps| gaps.checked_add(offset)?.checked_add(extent.width)).ok_or(INVALID_VALUE)?;
         let place = match self.kind {
             HOST => Side::Any(self.host),
             DEVICE => Side::Known(self.device),
             UNIFIED => Side::Any(Memory::from_address(self.device)),
             _ => return Err(INVALID_VALUE),
         };
-        let side = match place.find(context, 1)? {
+        let side = match place.find(context, span)? {
             Spot::Device(address) => CopySide::device(address.checked_add(offset).ok_or(INVALID_VALUE)?),
             Spot::Host(memory) if memory.is_null() => return Err(INVALID_VALUE),
             Spot::Host(memory) => CopySide::host(memory.offset(offset).pointer().cast()),

@@ -1,7 +1,7 @@
 //! NVIDIA's management library (NVML), in the parts that programs ask for before they open the driver.
 //!
 //! `nvml.in` lists the functions. What Vulkan has no query for, such as temperatures and clocks, is not supported. The device is the driver
-//! library's, opened for NVML alone until `cuInit`.
+//! library's. Before `cuInit` it is opened for the length of a call only, so that a program may ask for it here, fork, and use it in the child.
 
 mod api;
 mod call;
@@ -9,14 +9,14 @@ mod call;
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Mutex;
 
-use ptx2spv_runtime::{Device, DeviceSelector};
+use ptx2spv_runtime::{Device, DeviceInfo, DeviceSelector};
 
 use crate::abi::{Code, INVALID_VALUE, Memory, NOT_FOUND, NOT_INITIALIZED, Out, Text, layouts, lock};
 use crate::context::{device, state};
 use call::TOO_SMALL;
 
-/// The device, and how often the program has initialised the library without shutting it down.
-static OPEN: Mutex<(Option<Device>, usize)> = Mutex::new((None, 0));
+/// What is known of the device, and how often the program has initialised the library without shutting it down.
+static OPEN: Mutex<(Option<DeviceInfo>, usize)> = Mutex::new((None, 0));
 
 /// The only handle of a device.
 const HANDLE: usize = 1;
@@ -35,28 +35,39 @@ struct MemoryInfo {
 
 const MEMORY_VERSION: u32 = 2 << 24 | size_of::<MemoryInfo>() as u32;
 
-/// `nvmlPciInfo_t`.
+/// `nvmlPciInfo_t`, and of old programs `nvmlPciInfo_v2_t`, whose end is reserved.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Bus {
+pub(crate) struct Bus<const END: usize> {
     short_id: [u8; 16],
     domain: u32,
     bus: u32,
     device: u32,
     kind: u32,
     subsystem: u32,
-    id: [u8; 32],
+    id: [u8; END],
 }
+
+pub(crate) type BusInfo = Bus<32>;
+pub(crate) type OldBusInfo = Bus<16>;
 
 layouts! {
     MemoryInfo = 40, total at 8;
-    Bus = 68;
+    BusInfo = 68;
+    OldBusInfo = 52;
+}
+
+fn current_device() -> Result<Device, Code> {
+    Ok(match state::device_if_open()? {
+        Some(device) => device,
+        None => Device::open(&DeviceSelector::Default)?,
+    })
 }
 
 pub(crate) fn initialize() -> Result<(), Code> {
     let mut open = lock(&OPEN);
     if open.0.is_none() {
-        open.0 = Some(state::device().or_else(|_| Device::open(&DeviceSelector::Default))?);
+        open.0 = Some(current_device()?.info().clone());
     }
     open.1 += 1;
     Ok(())
@@ -71,8 +82,8 @@ pub(crate) fn shut_down() -> Result<(), Code> {
     Ok(())
 }
 
-/// The device, once the library is initialised.
-fn opened() -> Result<Device, Code> {
+/// What is known of the device, once the library is initialised.
+fn opened() -> Result<DeviceInfo, Code> {
     lock(&OPEN).0.clone().ok_or(NOT_INITIALIZED)
 }
 
@@ -81,9 +92,9 @@ pub(crate) fn check() -> Result<(), Code> {
     opened().map(|_| ())
 }
 
-fn of_handle(handle: usize) -> Result<Device, Code> {
-    let device = opened()?;
-    if handle == HANDLE { Ok(device) } else { Err(INVALID_VALUE) }
+fn of_handle(handle: usize) -> Result<DeviceInfo, Code> {
+    let info = opened()?;
+    if handle == HANDLE { Ok(info) } else { Err(INVALID_VALUE) }
 }
 
 pub(crate) fn count() -> Result<c_uint, Code> {
@@ -96,8 +107,8 @@ pub(crate) fn by_index(index: c_uint) -> Result<usize, Code> {
 }
 
 pub(crate) fn by_uuid(text: Text) -> Result<usize, Code> {
-    let device = opened()?;
-    if text.get()? == device.info().cuda_uuid() { Ok(HANDLE) } else { Err(NOT_FOUND) }
+    let info = opened()?;
+    if text.get()? == info.cuda_uuid() { Ok(HANDLE) } else { Err(NOT_FOUND) }
 }
 
 pub(crate) fn by_bus_id(text: Text) -> Result<usize, Code> {
@@ -122,16 +133,17 @@ fn write(text: &str, place: Out<c_char>, length: c_uint) -> Result<(), Code> {
 }
 
 pub(crate) fn name(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(&of_handle(device)?.info().name, text, length)
+    write(&of_handle(device)?.name, text, length)
 }
 
 pub(crate) fn uuid(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(&of_handle(device)?.info().cuda_uuid(), text, length)
+    write(&of_handle(device)?.cuda_uuid(), text, length)
 }
 
 /// The total, free and used memory.
-pub(crate) fn memory(device: usize) -> Result<[u64; 3], Code> {
-    let info = of_handle(device)?.memory().info();
+pub(crate) fn memory(handle: usize) -> Result<[u64; 3], Code> {
+    of_handle(handle)?;
+    let info = current_device()?.memory().info();
     Ok([info.total, info.free, info.total.saturating_sub(info.free)])
 }
 
@@ -143,15 +155,23 @@ pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result<(), Co
     place.as_out().set(MemoryInfo { version: MEMORY_VERSION, _gap: 0, total, reserved: 0, free, used })
 }
 
-pub(crate) fn bus(device: usize) -> Result<Bus, Code> {
+fn bus_with<const END: usize>(device: usize, id: &str) -> Result<Bus<END>, Code> {
     fn padded<const N: usize>(text: &str) -> [u8; N] {
         let mut bytes = [0; N];
         bytes.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
         bytes
     }
     of_handle(device)?;
-    let (short_id, id) = (padded(device::BUS_ID), padded(&format!("0000{}", device::BUS_ID)));
+    let (short_id, id) = (padded(device::BUS_ID), padded(id));
     Ok(Bus { short_id, domain: 0, bus: 1, device: 0, kind: 0, subsystem: 0, id })
+}
+
+pub(crate) fn bus(device: usize) -> Result<BusInfo, Code> {
+    bus_with(device, &format!("0000{}", device::BUS_ID))
+}
+
+pub(crate) fn bus_of_old(device: usize) -> Result<OldBusInfo, Code> {
+    bus_with(device, "")
 }
 
 pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) -> Result<(), Code> {
@@ -184,7 +204,7 @@ pub(crate) fn cuda_version(version: Out<c_int>) -> Result<(), Code> {
 
 /// The version of the Vulkan driver.
 pub(crate) fn driver_version(text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(opened()?.info().driver_number(), text, length)
+    write(opened()?.driver_number(), text, length)
 }
 
 /// The version of NVML, which begins with CUDA's.
