@@ -20,6 +20,12 @@ fn campaign(seeds: u64, kinds: &[&str], device: Option<&str>) -> Result<()> {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+    // Most mutated programs mean nothing, but not all.
+    let journal = std::fs::read_to_string(folder.path().join("journal"))?;
+    for kind in kinds {
+        let same = journal.lines().filter(|line| line.starts_with(kind) && line.ends_with(" same")).count();
+        ensure!(same as u64 >= seeds.div_ceil(5), "only {same} of {seeds} programs of kind {kind} ran:\n{journal}");
+    }
     Ok(())
 }
 

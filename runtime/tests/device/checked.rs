@@ -342,6 +342,18 @@ fn right_accesses_are_as_they_were() {
     }
 }
 
+#[test]
+fn shared_memory_is_saved_to_its_last_byte() {
+    for context in Context::checking() {
+        let module = load(&context, "checked_suspended.ptx", include_str!("ptx/checked_suspended.ptx"));
+        let out = context.device.upload(&[0_u32; 64]).unwrap();
+        let args = [Arg::Pointer(&out), 70_000_u32.into()];
+        module.kernel("rounds").unwrap().run(&LaunchConfig::linear(64, 64), &args).unwrap();
+        context.device.synchronize().unwrap();
+        assert_eq!(out.download::<u32>().unwrap(), [7; 64]);
+    }
+}
+
 /// Kernels that reach for what the host provides behind the module's variables, and from there for anything, by offsets known in advance.
 const ATTACKS: &str = include_str!("ptx/checked_attacks.ptx");
 

@@ -175,7 +175,9 @@ fn reserve(b: &Builder<'_>, region: MemoryRegion, (format, size): (Value, Value)
     let open = b.compare_const(Compare::LessUnsigned, b.load_one(WORD, used), capacity);
     let start = b.choose(open, |b| fetch_add(b, used, record), |b| b.i32(u32::MAX >> 1));
     let end = b.add(start, record);
-    let beyond = b.compare(Compare::LessUnsigned, b.constant_like(end, capacity), end);
+    let capacity = b.constant_like(end, capacity);
+    // A kernel that writes to the count can make the end wrap.
+    let beyond = b.or(b.ult(capacity, end), b.ult(capacity, start));
     b.if_else(
         beyond,
         |b| {

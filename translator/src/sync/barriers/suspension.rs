@@ -123,7 +123,11 @@ impl Block {
                 let own = b.function(|function| function.own_shared_bytes);
                 b.add_const(kernel, own.into())
             } else {
-                let all = b.function(|function| function.shared_bytes);
+                // Whole words are saved.
+                let all = b.function(|function| {
+                    function.shared_bytes = function.shared_bytes.next_multiple_of(4);
+                    function.shared_bytes
+                });
                 b.i32(all)
             };
         let mut number = None;
