@@ -18,7 +18,7 @@ pub struct Translation {
 ///
 /// Messages call the text `name`. `target` is a preset ("nvidia", "vulkan1.1-minimum", …: `ptx2spv devices --presets`
 /// lists them) or the JSON of a device (`ptx2spv devices --device X --json`). `math` is "exact", "fast" or topics as
-/// for `--math`; null means "exact".
+/// for `--math`, such as "matrix=ampere"; null means "exact".
 ///
 /// # Safety
 /// The texts end with a zero, and `translation` points to room for a pointer.
