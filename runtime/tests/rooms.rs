@@ -15,7 +15,7 @@ const HOUSES: [(&str, &str, &str); 4] = [
         "crate::backend::vulkan::",
         "instance raw memory submit transfer device pipeline backend mod",
     ),
-    ("cuda/src", "crate::", "abi context graph stream memory texture module launch nodes legacy api cudart lib"),
+    ("cuda/src", "crate::", "abi context graph stream memory texture module launch nodes legacy api cudart nvml lib"),
     (
         "reference/src",
         "crate::",

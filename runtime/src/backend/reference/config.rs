@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(limits.max_compute_work_group_size, [128, 128, 64]);
         assert!(!config("without=ShaderInt8").unwrap().target.has(Feature::ShaderInt8));
         for (text, part) in [
-            ("quirks=nesting", "`nesting` is not one of the quirks blocks_slow, byte_swaps_wrong, "),
+            ("quirks=nesting", "`nesting` is not one of the quirks address_carries_lost, blocks_slow, "),
             ("subgroup=48", "a subgroup of 48"),
             ("subgroup=0", "power of two"),
             ("subgroup=256", "up to 128"),
