@@ -27,7 +27,7 @@ def decode(ty, bits):
 
 
 def encode(ty, negative, magnitude, scale):
-    """`magnitude * 2**scale`: truncated to f32, rounded to nearest even to f16, where what rounds to zero has no sign."""
+    """`magnitude * 2**scale`: truncated to f32, rounded to nearest even to f16; what rounds to zero has no sign."""
     width, exponent, fraction = FORMATS[ty]
     bias = (1 << exponent - 1) - 1
     lowest = max(scale + magnitude.bit_length() - 1 - fraction, 1 - bias - fraction)
@@ -37,7 +37,7 @@ def encode(ty, negative, magnitude, scale):
         significand += ty == "f16" and (rest > half or rest == half and significand & 1)
     else:
         significand = magnitude << scale - lowest
-    if ty == "f16" and significand == 0:
+    if significand == 0:
         return 0
     field = max(lowest + fraction + bias - 1, 0)
     infinity = (1 << exponent) - 1 << fraction
@@ -69,7 +69,9 @@ def fused(result, addend, terms, kept=KEPT):
     parts = [part for part in parts if part[1]]
     if not parts:
         return 0
-    unit = max(part[3] for part in parts) - kept
+    # Of sums that keep 13 bits no least exponent is known.
+    least = [{"f32": -108, "f16": 4}[result] - kept] if kept > 13 else []
+    unit = max([part[3] for part in parts] + least) - kept
     total = 0
     for negative, magnitude, scale, _ in parts:
         term = magnitude << scale - unit if scale >= unit else magnitude >> unit - scale

@@ -14,6 +14,8 @@ const ROWS: usize = 16;
 const COLUMNS: usize = 8;
 /// Bits below the largest power of two that count.
 const FRACTION: i32 = 25;
+/// The least power of two that numbers are aligned to, in sums that are f32 and f16.
+const LEAST: [i32; 2] = [-133, -21];
 
 /// Computes the elements that each invocation has of the result, from those that it has of the first factor, the second one, and what is added.
 /// Invocation `lane ^ moved` has the elements that NVIDIA's `lane` has.
@@ -62,7 +64,7 @@ fn sum(kind: MatrixKind, row: &[u64], column: &[u64], addend: u64) -> u64 {
         MatrixKind::Halves { sums_are_halves } => {
             let mut numbers: Vec<Number> = pairs.map(|(x, y)| half(x).times(half(y))).collect();
             numbers.push(if sums_are_halves { half(addend) } else { single(addend) });
-            let total = total(&numbers);
+            let total = total(&numbers, LEAST[usize::from(sums_are_halves)]);
             match sums_are_halves {
                 true if total.is_nan() => 0x7fff,
                 false if total.is_nan() => 0x7fff_ffff,
@@ -99,22 +101,25 @@ fn single(bits: u64) -> Number {
     Number { value: f64::from_bits(converted(32, 64, bits)), exponent: (bits as i32 >> 23 & 0xff).max(1) - 127 }
 }
 
-/// The sum of numbers cut off below 2^-25 of the largest one's power of two. Specials are summed as IEEE 754 defines.
-fn total(numbers: &[Number]) -> f64 {
+/// The sum of numbers cut off below 2^-25 of the largest one's power of two, or the least one. Specials are summed as IEEE 754 defines.
+fn total(numbers: &[Number], least: i32) -> f64 {
     let sum: f64 = numbers.iter().map(|number| number.value).sum();
     if !sum.is_finite() {
         return sum;
     }
     // Zeros have no power of two.
-    let largest = numbers.iter().filter(|number| number.value != 0.0).map(|number| number.exponent).max().unwrap_or(0);
-    let unit = f64::powi(2.0, largest - FRACTION);
+    let exponents = numbers.iter().filter(|number| number.value != 0.0).map(|number| number.exponent);
+    let unit = f64::powi(2.0, exponents.fold(least, i32::max) - FRACTION);
     // Exact: the sum of whole numbers has less than 53 bits. No zero is negative.
     numbers.iter().map(|number| (number.value / unit).trunc()).sum::<f64>() * unit + 0.0
 }
 
-/// To f32, toward zero, but infinite beyond its range.
+/// To f32, toward zero, but infinite beyond its range; a zero has no sign.
 fn cut_off(value: f64) -> u64 {
     let nearest = value as f32;
+    if value.abs() < f64::powi(2.0, -149) {
+        return 0;
+    }
     if value.abs() >= f64::powi(2.0, 128) || f64::from(nearest).abs() <= value.abs() {
         return nearest.to_bits().into();
     }

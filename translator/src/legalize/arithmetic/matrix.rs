@@ -22,7 +22,7 @@ pub fn expand_matrix_step(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> 
     let kept = fraction(policy.generation.unwrap_or_default());
     Some(match step {
         MatrixStep::Halves(format) => halves(b, format, x),
-        MatrixStep::Start(accumulator) => start(b, accumulator, x),
+        MatrixStep::Start(accumulator) => start(b, accumulator, kept, x),
         MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
         MatrixStep::Sum(factors) => sum(b, factors, kept, x, y, z),
         MatrixStep::Round(accumulator) => round(b, accumulator, kept, x, y, z),
@@ -165,10 +165,21 @@ fn flag(b: &Builder<'_>, is_nan: Value, is_infinite: Value, sign: Value) -> Valu
     b.select(is_nan, nan, b.select(is_infinite, infinity, zero))
 }
 
-fn start(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
+/// The least exponent that numbers are aligned to, whatever they are, in a scale.
+fn least_exponent(accumulator: Accumulator, kept: u32) -> Option<u32> {
+    match accumulator {
+        Accumulator::F32 => Some(BIAS - 108 - kept),
+        Accumulator::F16 => Some(BIAS + 4 - kept),
+        Accumulator::ShortF32 | Accumulator::ShortF16 => None,
+    }
+}
+
+fn start(b: &Builder<'_>, accumulator: Accumulator, kept: u32, bits: Value) -> Value {
     let format = addend(accumulator);
     let c = Parts::of(b, format, bits);
     let exponent = unless_zero(b, b.add_const(c.exponent, (BIAS - format.bias).into()), c.magnitude);
+    let least = least_exponent(accumulator, kept);
+    let exponent = least.map_or(exponent, |least| b.binary_const(Binary::MaxUnsigned, exponent, least.into()));
     let (is_nan, is_infinite) = (c.is_nan(b), c.is_infinite(b));
     b.or(exponent, flag(b, is_nan, is_infinite, c.sign))
 }
@@ -273,11 +284,8 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, kept: u32, c: Value, scale: 
     let bits = b.binary(Binary::MinUnsigned, b.add(b.shl(field, fraction), significand), infinity);
     let sign = b.bool_to(Type::I32, is_negative);
     let signed = b.or(bits, b.shl(sign, format.bits - 1));
-    let is_nothing = match accumulator {
-        Accumulator::F32 | Accumulator::ShortF32 => b.is_zero(sum),
-        // What rounds to zero has no sign.
-        Accumulator::F16 | Accumulator::ShortF16 => b.is_zero(significand),
-    };
+    // What rounds to zero has no sign.
+    let is_nothing = b.is_zero(significand);
     let finite = b.select(is_nothing, nothing, signed);
     let lacking = whole.bits - format.bits;
     let finite = if lacking > 0 { b.shl(finite, lacking) } else { finite };
