@@ -35,6 +35,11 @@ pub enum Launch {
     Random(Recorded),
 }
 
+/// A case by its file and its name.
+pub fn case_name(case: &Case) -> String {
+    format!("{}: {}", files::short_name(&case.file), case.spec.name)
+}
+
 impl Launch {
     /// All launch cases: those of files, then the random programs.
     ///
@@ -48,7 +53,7 @@ impl Launch {
     /// The name in reports.
     pub fn name(&self) -> String {
         match self {
-            Self::Case(case) => format!("{}: {}", files::short_name(&case.file), case.spec.name),
+            Self::Case(case) => case_name(case),
             Self::Random(program) => format!("random: {}", program.name()),
         }
     }

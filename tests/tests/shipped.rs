@@ -38,7 +38,7 @@ fn trials() -> Result<Vec<Trial>> {
         for (number, case) in cases.iter().enumerate() {
             let launches = (first + number) % LAUNCHES_ONE_OF == 0;
             let (case, pool) = (case.clone(), Arc::clone(&pool));
-            let name = format!("{preset}: {}: {}", files::short_name(&case.file), case.spec.name);
+            let name = format!("{preset}: {}", suite::case_name(&case));
             trials.push(Trial::test(name, move || ship(&case, preset, launches, &pool)));
         }
     }
@@ -52,10 +52,7 @@ fn sample(cases: Vec<Case>) -> Vec<Case> {
     let mut kernels = kernels;
     kernels.dedup_by(|second, first| second.file == first.file);
     // By their names, so that a new case changes nothing about the others.
-    let is_drawn = |case: &Case| {
-        let name = format!("{}: {}", files::short_name(&case.file), case.spec.name);
-        hash(name.bytes()).is_multiple_of(INSTRUCTIONS_ONE_OF)
-    };
+    let is_drawn = |case: &Case| hash(suite::case_name(case).bytes()).is_multiple_of(INSTRUCTIONS_ONE_OF);
     kernels.extend(instructions.into_iter().filter(is_drawn));
     kernels
 }

@@ -63,12 +63,5 @@ hgemm_sparse(float *c, const unsigned *kept, const char *a, const char *b, unsig
                 }
         }
     }
-    c += (u64)(blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 128 + x + lane % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[(u64)(i * 16 + e / 2 * 8) * n + j * 8 + e % 2] = sums[i][j][e];
+    store(c, n, x, y, lane, sums);
 }

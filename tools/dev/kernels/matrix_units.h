@@ -23,6 +23,19 @@ PRODUCT(Tf32, float, "m16n8k8", "f32.tf32.tf32.f32", "+f");
 PRODUCT(S8, int, "m16n8k32", "s32.s8.s8.s32", "+r");
 #undef PRODUCT
 
+// Stores the sums that a lane has of its warp's 64 by 32 elements, which begin at row `y` and column `x` of the block's.
+template <class Sum>
+static __device__ void store(Sum *c, unsigned n, unsigned x, unsigned y, unsigned lane, const Sum (&sums)[4][4][4]) {
+    c += (u64)(blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 128 + x + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                c[(u64)(i * 16 + e / 2 * 8) * n + j * 8 + e % 2] = sums[i][j][e];
+}
+
 // C = A B, A by rows and B by columns: tiles of 128 by 128, rows of 64 bytes in shared memory whose 16-byte pieces are swizzled, three stages. Eight
 // warps, each with 64 by 32.
 template <class Product>
@@ -74,12 +87,5 @@ static __device__ void tiles(typename Product::Sum *c, const char *a, const char
                     Product::add(sums[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
         }
     }
-    c += (u64)(blockIdx.y * 128 + y + lane / 4) * n + blockIdx.x * 128 + x + lane % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                c[(u64)(i * 16 + e / 2 * 8) * n + j * 8 + e % 2] = sums[i][j][e];
+    store(c, n, x, y, lane, sums);
 }

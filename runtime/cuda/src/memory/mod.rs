@@ -494,13 +494,11 @@ pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint, Code> {
 
 /// Frees the memory of a context.
 pub(crate) fn end_context(context: &Context) {
-    let of_context: Vec<_> = read(&ALLOCATIONS)
-        .iter()
-        .filter(|(_, allocation)| allocation.context.is(context) && allocation.place != MemoryKind::Mapped)
-        .map(|(&address, _)| address)
-        .collect();
+    let is_owned = |allocation: &Allocation| allocation.context.is(context) && allocation.place != MemoryKind::Mapped;
+    let of_context: Vec<_> =
+        read(&ALLOCATIONS).iter().filter(|(_, allocation)| is_owned(allocation)).map(|(&address, _)| address).collect();
     for address in of_context {
         // Another thread may have freed the allocation in the meantime, and another one may have its address.
-        let _ = release(address, |allocation| allocation.context.is(context) && allocation.place != MemoryKind::Mapped);
+        let _ = release(address, is_owned);
     }
 }

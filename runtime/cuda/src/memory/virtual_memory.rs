@@ -80,6 +80,13 @@ impl State {
         self.mappings.retain(|_, mapping| mapping.is_mapped || is_alive(&mapping.physical));
     }
 
+    /// What is mapped at an address.
+    fn at(&self, address: u64) -> Result<&Mapping, Code> {
+        let (start, mapping) = self.mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
+        let is_inside = mapping.is_mapped && address - start < mapping.physical.size;
+        if is_inside { Ok(mapping) } else { Err(INVALID_VALUE) }
+    }
+
     /// The first addresses of the mappings that a range consists of. Fails if it has holes, or ends inside of one.
     fn mapped(&self, address: u64, size: u64) -> Result<Vec<u64>, Code> {
         let end = address.checked_add(size).filter(|_| size > 0).ok_or(INVALID_VALUE)?;
@@ -198,12 +205,7 @@ pub(crate) fn properties(physical: PhysicalHandle) -> Result<Properties, Code> {
 /// Another handle of the allocation that is mapped at an address.
 pub(crate) fn retain(address: u64) -> Result<PhysicalHandle, Code> {
     state::device()?;
-    let state = lock(&STATE);
-    let (start, mapping) = state.mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
-    if !mapping.is_mapped || address - start >= mapping.physical.size {
-        return Err(INVALID_VALUE);
-    }
-    Handle::new(mapping.physical.clone())
+    Handle::new(lock(&STATE).at(address)?.physical.clone())
 }
 
 pub(crate) fn map(
@@ -287,10 +289,7 @@ pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, cou
 pub(crate) fn access(location: In<[c_int; 2]>, address: u64) -> Result<c_ulonglong, Code> {
     state::device()?;
     check_location(location.get()?)?;
-    let state = lock(&STATE);
-    let (start, mapping) = state.mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
-    let is_inside = mapping.is_mapped && address - start < mapping.physical.size;
-    if is_inside { Ok(mapping.access.into()) } else { Err(INVALID_VALUE) }
+    Ok(lock(&STATE).at(address)?.access.into())
 }
 
 /// How many bytes from a mapped address on the host's functions can access; `None` where nothing is mapped.

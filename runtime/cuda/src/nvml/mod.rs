@@ -7,7 +7,7 @@ mod api;
 mod call;
 
 use std::ffi::{c_char, c_int, c_uint};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Device, DeviceInfo, DeviceSelector};
 
@@ -16,7 +16,7 @@ use crate::context::{device, state};
 use call::TOO_SMALL;
 
 /// What is known of the device, and how often the program has initialised the library without shutting it down.
-static OPEN: Mutex<(Option<DeviceInfo>, usize)> = Mutex::new((None, 0));
+static OPEN: Mutex<(Option<Arc<DeviceInfo>>, usize)> = Mutex::new((None, 0));
 
 /// The only handle of a device.
 const HANDLE: usize = 1;
@@ -67,7 +67,7 @@ fn current_device() -> Result<Device, Code> {
 pub(crate) fn initialize() -> Result<(), Code> {
     let mut open = lock(&OPEN);
     if open.0.is_none() {
-        open.0 = Some(current_device()?.info().clone());
+        open.0 = Some(Arc::new(current_device()?.info().clone()));
     }
     open.1 += 1;
     Ok(())
@@ -83,7 +83,7 @@ pub(crate) fn shut_down() -> Result<(), Code> {
 }
 
 /// What is known of the device, once the library is initialised.
-fn opened() -> Result<DeviceInfo, Code> {
+fn opened() -> Result<Arc<DeviceInfo>, Code> {
     lock(&OPEN).0.clone().ok_or(NOT_INITIALIZED)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn check() -> Result<(), Code> {
     opened().map(|_| ())
 }
 
-fn of_handle(handle: usize) -> Result<DeviceInfo, Code> {
+fn of_handle(handle: usize) -> Result<Arc<DeviceInfo>, Code> {
     let info = opened()?;
     if handle == HANDLE { Ok(info) } else { Err(INVALID_VALUE) }
 }
@@ -115,7 +115,7 @@ pub(crate) fn by_bus_id(text: Text) -> Result<usize, Code> {
     check()?;
     let text = text.get()?;
     // The domain has four digits or eight.
-    let known = [device::BUS_ID.to_owned(), format!("0000{}", device::BUS_ID)];
+    let known = [device::BUS_ID.to_owned(), bus_id()];
     if known.contains(&text.to_ascii_lowercase()) { Ok(HANDLE) } else { Err(NOT_FOUND) }
 }
 
@@ -155,6 +155,11 @@ pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result<(), Co
     place.as_out().set(MemoryInfo { version: MEMORY_VERSION, _gap: 0, total, reserved: 0, free, used })
 }
 
+/// The bus address, with eight digits for the domain.
+fn bus_id() -> String {
+    format!("0000{}", device::BUS_ID)
+}
+
 fn bus_with<const END: usize>(device: usize, id: &str) -> Result<Bus<END>, Code> {
     fn padded<const N: usize>(text: &str) -> [u8; N] {
         let mut bytes = [0; N];
@@ -167,7 +172,7 @@ fn bus_with<const END: usize>(device: usize, id: &str) -> Result<Bus<END>, Code>
 }
 
 pub(crate) fn bus(device: usize) -> Result<BusInfo, Code> {
-    bus_with(device, &format!("0000{}", device::BUS_ID))
+    bus_with(device, &bus_id())
 }
 
 pub(crate) fn bus_of_old(device: usize) -> Result<OldBusInfo, Code> {
