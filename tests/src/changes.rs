@@ -22,16 +22,13 @@ const PURE: &[&str] = &[
     "neg", "not", "or", "popc", "prmt", "rem", "selp", "setp", "shf", "shl", "shr", "sub", "xor",
 ];
 
-/// A piece of a module.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece<'t> {
     /// What lies outside of functions, up to a function's brace.
     Outside(&'t str),
-    /// A brace in a function.
     Brace(&'t str),
     /// A label with its colon.
     Label(&'t str),
-    /// A directive in a function.
     Directive(&'t str),
     /// An instruction with its semicolon.
     Instruction(&'t str),
@@ -279,7 +276,6 @@ fn declared<'t>(body: &[Piece<'t>]) -> HashMap<String, Option<&'t str>> {
     registers
 }
 
-/// The entry of a register.
 fn entry<'r, 't>(name: &str, registers: &'r HashMap<String, Option<&'t str>>) -> Option<&'r Option<&'t str>> {
     let numbered = || format!("{}<", name.trim_end_matches(|c: char| c.is_ascii_digit()));
     registers.get(name).or_else(|| registers.get(&numbered()))

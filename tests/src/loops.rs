@@ -7,7 +7,6 @@ use crate::random::Random;
 
 /// Threads of the one block.
 pub const THREADS: usize = 256;
-/// Registers for sums.
 const SUMS: usize = 8;
 /// Registers for factors, which nothing assigns.
 const FACTORS: usize = 4;

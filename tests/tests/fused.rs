@@ -117,7 +117,6 @@ impl<'f> Run<'f> {
         self.node(operands, None)
     }
 
-    /// Whether a condition holds.
     fn decide(&mut self, condition: Id) -> bool {
         let Node { bits, coin, .. } = &mut self.nodes[condition];
         bits.map_or_else(|| *coin.get_or_insert_with(|| self.random.chance(50)), |bits| bits != 0)

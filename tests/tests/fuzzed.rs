@@ -15,7 +15,6 @@ use ptx2spv_tests::{files, fuzz, suite};
 /// Generous, since test machines may be busy: fuzzers take a few seconds for a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// Targets of the fuzzers.
 type Target = fn(&[u8]);
 
 /// All targets, by the fuzzers' names.

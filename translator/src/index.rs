@@ -8,7 +8,6 @@ pub trait Index: Copy {
     /// The index of a position in a table.
     fn new(position: usize) -> Self;
 
-    /// The position.
     fn position(self) -> usize;
 }
 

@@ -73,7 +73,6 @@ pub fn parameter<'p>(kernel: &str, param: &'p str) -> &'p str {
     own.filter(|own| kernel.starts_with("_Z") && !own.is_empty()).unwrap_or(param)
 }
 
-/// Shortens a name.
 fn shortened(mut name: String) -> String {
     if let Some((end, _)) = name.char_indices().nth(MOST_IN_TEXT) {
         name.truncate(end);

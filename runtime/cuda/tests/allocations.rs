@@ -63,7 +63,6 @@ unsafe extern "C" {
     ) -> u32;
 }
 
-/// Adds a number.
 const PTX: &CStr = c"
     .version 7.0
     .target sm_50

@@ -36,7 +36,6 @@ fn download(device: &Device, address: u64, count: usize) -> Vec<f32> {
     bytes.chunks(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// A kernel's launch.
 struct Launch<'a> {
     ptx: &'a str,
     entry: &'a str,

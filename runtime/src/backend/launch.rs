@@ -23,7 +23,6 @@ pub(crate) type Part = ([u32; 3], [u32; 3]);
 
 /// The arguments of a launch, for reports that name them.
 pub(crate) trait Arguments {
-    /// Number of arguments.
     fn count(&self) -> usize;
 
     /// The device address that an argument passes, if it passes one.

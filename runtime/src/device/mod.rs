@@ -269,7 +269,6 @@ impl Device {
         }
     }
 
-    /// A new stream's number.
     pub(crate) fn next_stream(&self) -> u64 {
         self.shared.streams.fetch_add(1, SeqCst)
     }

@@ -64,7 +64,6 @@ pub enum Arg<'a> {
     Bytes(&'a [u8]),
 }
 
-/// All arguments of a launch.
 pub(crate) struct Args<'a>(pub &'a [Arg<'a>]);
 
 impl Arguments for Args<'_> {

@@ -30,7 +30,6 @@ const MAX_WAITING: u32 = 24;
 /// twice would never end.
 const MAX_PENDING_BYTES: u64 = 1 << 30;
 
-/// A request of a kernel.
 struct Request {
     /// Whether the request comes after all others of its grid.
     tail: bool,
@@ -62,7 +61,6 @@ struct Side {
     pitches: Pitches,
 }
 
-/// A grid to launch.
 pub(crate) struct Grid<'a, 'k> {
     pub kernel: &'k Kernel,
     pub prepared: &'a Prepared,

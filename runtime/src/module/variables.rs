@@ -19,7 +19,6 @@ use crate::memory::pinned::PinnedBuffer;
 use crate::texel::reference_kind::ReferenceKind;
 use crate::texture::Bindings;
 
-/// The variables of a loaded module.
 pub(crate) struct LoadedVariables {
     pub layout: Variables,
     /// `None` if the module has no variables.

@@ -91,7 +91,6 @@ impl Event {
         Ok(())
     }
 
-    /// The recorded position.
     pub(crate) fn recorded(&self) -> Option<Position> {
         *lock(&self.recorded)
     }

@@ -10,7 +10,6 @@ use crate::Function;
 /// arrow makes as many objects as the expression says. The last expression is what a failure does.
 macro_rules! functions {
     ($($name:ident($($argument:ident),*) => $objects:expr $(, $failure:expr)?;)*) => {
-        /// The functions that can fail.
         pub static FUNCTIONS: [Function; [$(Index::$name),*].len()] = [$({
             unsafe extern "system" fn call($($argument: usize),*) -> i32 {
                 let function = &FUNCTIONS[Index::$name as usize];

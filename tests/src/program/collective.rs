@@ -5,7 +5,6 @@ use super::{Collective, Gather, Shuffle};
 /// A lane's inputs to an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// The lane's number.
     pub lane: u32,
     /// Its value, or 1 if its condition holds.
     pub value: u32,

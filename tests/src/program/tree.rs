@@ -153,9 +153,7 @@ pub enum Shuffle {
 pub enum Collective {
     /// The lanes for which a condition holds.
     Ballot(Condition),
-    /// Whether a condition holds for all.
     All(Condition),
-    /// Whether it holds for any.
     Any(Condition),
     /// Whether it is the same for all.
     Same(Condition),

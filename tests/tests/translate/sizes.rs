@@ -130,7 +130,6 @@ fn products_of_matrices_share_their_code() {
     }
 }
 
-/// Words of a module for a preset.
 fn words(preset: &str, text: String) -> usize {
     let source = Source::new("kernel", text);
     let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));

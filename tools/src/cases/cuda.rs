@@ -75,7 +75,6 @@ fn run(context: &Context, case: &Prepared, level: usize) -> Result<Outputs, Cuda
 
 /// A case's arguments on CUDA.
 pub struct Made<'c> {
-    /// One for each part of an argument.
     parts: Vec<Part<'c>>,
     images: Images<'c>,
     /// The bytes of each parameter.

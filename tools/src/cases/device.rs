@@ -218,7 +218,6 @@ fn run(device: &Device, case: &Prepared, steps: &Steps<'_>) -> Result<Outputs, F
 
 /// A case's arguments on a device.
 pub struct Made {
-    /// One for each part of an argument.
     parts: Vec<Part>,
     images: Images,
     bytes: Vec<Vec<u8>>,

@@ -11,7 +11,6 @@ use crate::error::Error;
 pub const CONTAINER_MAGIC: u32 = 0xba55_ed50;
 /// First word of containers of before CUDA 4.
 const OLD_MAGIC: u32 = 0x1ee5_5a01;
-/// The version of containers.
 pub(crate) const CONTAINER_VERSION: u16 = 1;
 /// Bytes of a container's header.
 pub(crate) const CONTAINER_HEADER: usize = 16;

@@ -64,7 +64,6 @@ struct Types {
     floats: FxHashMap<u32, u32>,
     /// Bytes of arrays by id, where their length is a constant.
     arrays: FxHashMap<u32, Option<u64>>,
-    /// What pointers point to.
     pointers: FxHashMap<u32, u32>,
     constants: FxHashMap<u32, u32>,
 }

@@ -48,7 +48,6 @@ pub struct OnOthers {
 }
 
 impl OnOthers {
-    /// Whether a value does.
     pub fn decides(&self, value: Value) -> bool {
         depends(&self.values, value)
     }
@@ -96,7 +95,6 @@ pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) 
     cfg.blocks.iter().map(parts).collect()
 }
 
-/// The sources of dependence.
 #[derive(Clone, Copy)]
 enum Sources<'s> {
     /// What differs between the threads of a CTA.
@@ -121,7 +119,6 @@ struct Analysis<'s> {
     part: &'s Part<'s>,
     /// Whether the threads that run together are those of several blocks.
     blocks_differ: bool,
-    /// The values that depend.
     values: FixedBitSet,
     /// The variables that depend where the analysis is, by their places.
     vars: VarSet,

@@ -26,7 +26,6 @@ impl fmt::Display for BlockId {
 /// A control-flow graph; block 0 is the entry.
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
-    /// The blocks.
     pub blocks: IndexVec<BlockId, BasicBlock>,
 }
 
@@ -98,7 +97,6 @@ impl Cfg {
 /// Straight-line statements and where control goes after them.
 #[derive(Clone, Debug, Default)]
 pub struct BasicBlock {
-    /// What it does.
     pub body: Block,
     /// Where it stops before it goes on; [`resolve_barriers`](crate::sync::resolve_barriers) replaces these.
     pub stop: Option<Stop>,

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::{BlockId, Cfg};
 use crate::index::{Index, IndexVec};
 
-/// An edge of a graph.
 pub type Edge = (BlockId, BlockId);
 
 /// The strongly connected components of a part of the graph, without the edges in `cut`. Each is ascending.

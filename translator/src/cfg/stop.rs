@@ -5,7 +5,6 @@ use crate::ir::{Value, Var};
 /// Where a thread stops: other threads run on before it does.
 #[derive(Clone, Debug)]
 pub enum Stop {
-    /// A barrier instruction.
     Barrier(Barrier),
     /// An iteration of a loop that waits for another thread.
     Yield {
@@ -33,7 +32,6 @@ impl Stop {
 /// A barrier instruction (PTX section 9.7.12.1). Its values are computed in the block that it ends.
 #[derive(Clone, Debug)]
 pub struct Barrier {
-    /// What it does.
     pub kind: Kind,
     /// Number of the barrier, from 0; of a [`Kind::Warpgroup`] that of the thread's warpgroup; [`Barrier::CLUSTER`] for the cluster's.
     pub id: Value,

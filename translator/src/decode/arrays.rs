@@ -32,7 +32,6 @@ pub(super) fn size_open(program: &mut Program) {
     }
 }
 
-/// The number of a function's open array.
 fn open_array(function: &Function) -> Option<usize> {
     let last = function.formals.checked_sub(1)?;
     function.params.get(last).filter(|param| param.open).map(|_| last)

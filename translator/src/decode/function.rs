@@ -103,7 +103,6 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         Symbol::Unsupported(self.reasons.push(reason))
     }
 
-    /// Adds a register of a type.
     pub(super) fn new_register(&mut self, ty: ScalarType) -> Reg {
         self.function.registers.push(ty)
     }

@@ -22,11 +22,9 @@ pub(super) type FormCache<'s> = FxHashMap<(&'s str, usize), (&'static Form, Arc<
 /// What callers must know of a function before its body is decoded.
 #[derive(Clone)]
 pub(super) struct Signature {
-    /// Kernel or function.
     pub kind: ast::FunctionKind,
     /// Its formal parameters.
     pub formals: Vec<Passed>,
-    /// Its results.
     pub results: Vec<Passed>,
 }
 

@@ -73,7 +73,6 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub(super) type Fits = fn(ScalarType, ScalarType) -> bool;
 
 impl<'s> FunctionDecoder<'_, 's> {
-    /// Decodes all operands of an instruction.
     pub(super) fn operands(
         &mut self,
         instruction: &ast::Instruction<'s>,

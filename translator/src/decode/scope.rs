@@ -19,7 +19,6 @@ indices!(TableId, ReasonId);
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// A register.
     Reg(Reg),
     /// A vector of consecutive registers, with their number: `.reg .v4 .f32 v`.
     Vector(Reg, u32),
@@ -27,7 +26,6 @@ pub enum Symbol {
     Variable(VarId),
     /// A `.param` variable.
     Param(ParamId),
-    /// A function.
     Function(FuncId),
     /// A register declared at module scope: each function has its own.
     ModuleReg(ScalarType),

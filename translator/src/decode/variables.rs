@@ -17,7 +17,6 @@ const MAX_NUMBERED: u32 = 1 << 16;
 /// The largest alignment: a mebibyte.
 const MAX_ALIGN: u32 = 1 << 20;
 
-/// Type of a variable's elements.
 pub(super) fn element_type(variable: &ast::Variable<'_>) -> Result<ScalarType, Diagnostic> {
     ScalarType::from_name(variable.ty.text)
         .filter(|ty| ty.class() != Class::Element)

@@ -243,7 +243,6 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         !self.function.lane_numbers.is_empty()
     }
 
-    /// The storage class of variables.
     pub(super) fn variable_class(&self) -> StorageClass {
         if self.has_lane_calls() { StorageClass::Private } else { StorageClass::Function }
     }

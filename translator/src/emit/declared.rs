@@ -34,7 +34,6 @@ pub(super) struct SharedMemory {
     pub(super) fence: Word,
 }
 
-/// A table of images.
 #[derive(Clone, Copy)]
 pub(super) struct ImageTable {
     pub(super) variable: Word,

@@ -130,7 +130,6 @@ impl Body<'_, '_, '_> {
         Ok(matrix)
     }
 
-    /// An element of the sums as a word.
     fn sum_word(&mut self, element: Global, sums: Word, number: u32) -> Result<Word> {
         let word = self.ty(Type::I32)?;
         let ty = self.module.global(element)?;

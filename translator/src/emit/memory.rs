@@ -215,7 +215,6 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// One integer of local memory.
     pub(super) fn load_local(&mut self, access: Access, address: Word) -> Result<Word> {
         let array = self.local_words()?;
         let bytes = access.shape.bytes();

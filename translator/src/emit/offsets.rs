@@ -11,7 +11,6 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// Notes the bits of a constant.
     pub(super) fn note_constant(&mut self, id: Word, bits: u64) {
         if let Ok(bits) = u32::try_from(bits) {
             self.constants.insert(id, bits);

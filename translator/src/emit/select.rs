@@ -13,7 +13,6 @@ use crate::ir::{
 };
 use ptx2spv_target::MatrixTypes;
 
-/// A statement.
 pub(super) enum Selected<'f> {
     At(Option<Span>),
     Let(Value, Operation),
@@ -83,9 +82,7 @@ pub(super) enum Operation {
     Constant(u64),
     Truth(bool),
     Get(Var),
-    /// One instruction.
     Instruction(Form, Operands),
-    /// An integer sum.
     Sum(Value, Value),
     SignExtend(Value),
     LowWord(Value),
@@ -115,7 +112,6 @@ pub(super) enum Operation {
 pub(super) enum Input {
     /// A component of a built-in vector.
     Component(BuiltIn, u8),
-    /// A built-in word.
     Word(BuiltIn),
     /// A built-in word that tells an invocation's place in its subgroup.
     Subgroup(BuiltIn),

@@ -45,7 +45,6 @@ impl Module<'_> {
         Ok(length)
     }
 
-    /// A word for fences.
     fn shared_fence(&mut self) -> Result<Word> {
         if self.shared.fence == 0 {
             let ty = self.u32()?;
@@ -89,7 +88,6 @@ pub(super) struct WordArray {
     variable: Word,
     /// Type of a word.
     pub(super) word: Word,
-    /// Bytes of a word.
     pub(super) word_bytes: u32,
     /// Bytes that it has in any case.
     pub(super) bytes: u64,

@@ -48,7 +48,6 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// A pointer to a variable's element of its type's array.
     fn element(&mut self, Row { array, pointer }: Row, ty: Type, var: Var) -> Result<Word> {
         let places = self.common.places.entry(ty).or_default();
         // Numbers of variables are 32 bits.

@@ -18,7 +18,6 @@ impl Definitions {
         Self { first, ..Self::default() }
     }
 
-    /// Notes what defines a value.
     pub(super) fn note(&mut self, value: Value, op: Op) {
         let (table, position) = match value.position().checked_sub(self.first) {
             Some(position) => (&mut self.later, position),

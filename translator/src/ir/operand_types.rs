@@ -4,7 +4,6 @@ use super::memory::Access;
 use super::op::Unary;
 use super::types::Type;
 
-/// Type of an element in a register.
 pub(super) fn element(access: &Access) -> Type {
     if access.bytes == 8 { Type::I64 } else { Type::I32 }
 }

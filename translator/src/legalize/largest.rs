@@ -43,7 +43,6 @@ impl Largest {
         found
     }
 
-    /// What defines values.
     pub fn definitions(&self) -> &FxHashMap<Value, Op> {
         &self.definitions
     }

@@ -160,7 +160,6 @@ fn ordered(l: &Lowering<'_, '_>, a: Value, b: Value) -> Value {
     l.b.not(l.b.or(a, b))
 }
 
-/// `selp`
 pub fn selp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;

@@ -6,7 +6,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value};
 use crate::isa::types::ScalarType;
 
-/// `mov`
 pub fn mov(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     scalar_or_vector(l, i)?;

@@ -45,7 +45,6 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Source operand number `index` as a value of a type.
     pub fn int(&mut self, instruction: &Instruction, index: usize, ty: ScalarType) -> Result<Value> {
         let operand = self.operand(instruction, index);
         self.source(operand, ty)

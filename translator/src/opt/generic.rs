@@ -53,7 +53,6 @@ pub fn expand_generic(function: &mut Function) {
     });
 }
 
-/// An access in a given space.
 fn accessing(stmt: &Stmt, space: Space, at: Value) -> Stmt {
     let mut stmt = stmt.clone();
     if let Some((access, address)) = stmt.access_mut() {

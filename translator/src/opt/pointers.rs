@@ -30,7 +30,6 @@ enum Origin {
     Number,
     /// The push constant at this offset, and numbers.
     Constant(u32),
-    /// Several.
     Several,
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Builder<'s> {
     open: Vec<(Vec<Init<'s>>, Span)>,
     /// A list that was just closed.
     closed: Option<Init<'s>>,
-    /// The tokens of a value.
     value: Vec<Token<'s>>,
 }
 

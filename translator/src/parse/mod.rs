@@ -86,7 +86,6 @@ pub(crate) fn statements<'f, 's>(
 /// What to do with the bodies of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bodies {
-    /// They are parsed.
     Parsed,
     /// They are passed over, if their braces are in balance.
     PassedOver,

@@ -80,11 +80,9 @@ pub(super) enum Stop {
     Semicolon,
     /// At a `{` that no `}` follows before the next `;`.
     Open,
-    /// At a `}`.
     Close,
     /// At a directive that starts an item of a module.
     Item,
-    /// At the end.
     End,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct Symbol<'s> {
 }
 
 impl<'s> Value<'s> {
-    /// The value as a constant.
     pub(super) fn constant(self) -> Result<Constant<'s>, Diagnostic> {
         match self {
             Value::Number(number) => Ok(number),

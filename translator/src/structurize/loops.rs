@@ -41,7 +41,6 @@ pub(super) enum Destination {
     Loop(usize),
     /// It is an entry of the region itself: the loop starts over.
     Again,
-    /// Outside.
     Outside,
 }
 

@@ -61,7 +61,6 @@ pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
     }
 }
 
-/// A loop.
 struct Loop {
     blocks: Vec<BlockId>,
     inside: Vec<bool>,

@@ -23,7 +23,6 @@ impl Array {
     }
 }
 
-/// All arrays of a function.
 pub(super) struct Arrays {
     /// Where the arrays begin in local memory.
     pub(super) start: u32,

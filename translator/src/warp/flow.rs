@@ -356,7 +356,6 @@ impl Pack<'_> {
         self.b.is_nonzero(all)
     }
 
-    /// Whether a lane takes part in a flow.
     pub(super) fn takes_part(&mut self, flow: &Flow, lane: usize) -> Option<Value> {
         match flow {
             Flow::All => self.positions.exists.get(lane).copied(),

@@ -157,7 +157,6 @@ impl Pack<'_> {
         self.b.add_const(self.b.shl(lane, array.bytes.trailing_zeros()), array.offset.into())
     }
 
-    /// An element of an array, as a value of type `ty`.
     pub(super) fn element(&mut self, array: Array, lane: Value, ty: Type) -> Value {
         let address = self.address(array, lane);
         let bits = self.b.load_one(array.access(), address);
@@ -182,12 +181,10 @@ impl Pack<'_> {
         }
     }
 
-    /// The lanes of a flow.
     pub(super) fn mask(&self, flow: &Flow) -> Value {
         self.masks(flow).first().copied().unwrap_or(self.positions.invocation)
     }
 
-    /// Whether a lane is in a mask.
     pub(super) fn is_in(&mut self, mask: Value, lane: Value) -> Value {
         let bit = self.bit(lane);
         self.b.is_nonzero(self.b.and(mask, bit))

@@ -27,7 +27,6 @@ pub struct FloatControls {
     pub rounding_mode_rte_float64: bool,
 }
 
-/// One of the float controls.
 type Control = fn(&mut FloatControls) -> &mut bool;
 
 impl FloatControls {

@@ -6,7 +6,6 @@ use super::support::PROLOGUE;
 use ptx2spv_translator::internals::parse;
 use ptx2spv_translator::{Diagnostics, Source};
 
-/// The errors of a text.
 fn errors(text: &str) -> Diagnostics {
     let source = Source::new("test.ptx", text);
     parse::parse(&source).expect_err("an error")

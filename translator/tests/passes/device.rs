@@ -11,7 +11,6 @@ const RESULT: u32 = 8;
 
 /// A function and a machine that plays the device.
 pub struct Device {
-    /// The device's name.
     name: String,
     /// The legalized function.
     pub function: Function,

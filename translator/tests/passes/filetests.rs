@@ -15,7 +15,6 @@ use ptx2spv_translator::internals::ir::{Function, GENERIC_LOCAL, GENERIC_SHARED,
 use ptx2spv_translator::internals::pipeline::Unit;
 use ptx2spv_translator::target::Facts;
 
-/// Runs of a test.
 const RUNS: u32 = 48;
 
 /// Bytes of global memory.

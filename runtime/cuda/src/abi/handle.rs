@@ -101,7 +101,6 @@ impl<T> Handle<T> {
 }
 
 impl<T: Object> Handle<T> {
-    /// Makes a handle for an object.
     pub fn new(object: Arc<T>) -> Result<Self, Code> {
         T::table().insert(object)
     }

@@ -81,7 +81,6 @@ fn current_even_if_broken() -> Result<Arc<Context>, Code> {
 }
 
 impl Context {
-    /// Creates a context.
     pub fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {

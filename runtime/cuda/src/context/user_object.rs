@@ -30,7 +30,6 @@ pub(crate) type UserObjectHandle = Handle<UserObject>;
 
 objects!(OBJECTS: UserObject = 18, INVALID_VALUE);
 
-/// A graph's references.
 #[derive(Clone, Default)]
 pub(crate) struct References(HashMap<usize, (Arc<Guard>, usize)>);
 

@@ -24,7 +24,6 @@ pub(crate) struct Graph {
     id: u64,
 }
 
-/// A command in a graph.
 pub(crate) struct Node {
     pub command: Mutex<SharedCommand>,
     /// The nodes that the command depends on.

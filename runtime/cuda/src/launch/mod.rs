@@ -131,7 +131,6 @@ fn submit(
     run(&*handle.get()?, &config, &attributes, arguments, &stream.context, &stream.stream)
 }
 
-/// A launch with its arguments.
 pub(crate) struct Launch {
     handle: FunctionHandle,
     function: Arc<Function>,

@@ -197,7 +197,6 @@ fn nothing(address: Out<u64>) -> Result<(), Code> {
 const LARGE: u64 = 1 << 20;
 const LARGE_ALIGN: u64 = 64 << 10;
 
-/// Allocates device memory.
 pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, Code> {
     allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
 }

@@ -20,7 +20,6 @@ pub(crate) struct TextureReference {
     state: Mutex<State>,
 }
 
-/// A module's surface reference.
 pub(crate) struct SurfaceReference {
     context: Arc<Context>,
     variable: Reference,

@@ -20,7 +20,6 @@ use crate::memory::set::{Rows, Set};
 use crate::stream::event::{self, EventHandle, Record, Wait};
 use crate::stream::launch_attributes::Value;
 
-/// Adds a node to a graph.
 pub(crate) fn add(
     graph: GraphHandle,
     after: In<NodeHandle>,

@@ -73,7 +73,6 @@ pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Cod
 }
 
 impl MadeEvent {
-    /// Records the event in a stream.
     fn record_in(&self, stream: &Stream) -> Result<(), Code> {
         self.event.record(stream)?;
         self.recorded.store(true, Ordering::SeqCst);
@@ -98,10 +97,8 @@ impl Known {
     }
 }
 
-/// Records an event in a stream.
 pub(crate) struct Record(pub Known);
 
-/// Makes a stream wait for an event.
 pub(crate) struct Wait(pub Known);
 
 impl Command for Record {

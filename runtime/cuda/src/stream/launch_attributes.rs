@@ -46,7 +46,6 @@ impl Attributes {
         Self(smallvec![(COOPERATIVE, value)])
     }
 
-    /// Sets an attribute of a launch.
     pub fn set(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
         let has_effect = [COOPERATIVE, CLUSTER, PROGRAMMATIC_EVENT, COMPLETION_EVENT].contains(&number);
         if !has_effect && !HINTS.contains(&number) {
@@ -59,17 +58,14 @@ impl Attributes {
         Ok(())
     }
 
-    /// Sets an attribute of a stream.
     pub fn set_of_stream(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
         if OF_STREAMS.contains(&number) { self.set(number, value) } else { Err(INVALID_VALUE) }
     }
 
-    /// Sets an attribute of a kernel node.
     pub fn set_of_node(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
         if OF_NODES.contains(&number) { self.set(number, value) } else { Err(INVALID_VALUE) }
     }
 
-    /// The value of a stream's attribute.
     pub fn of_stream(&self, number: c_uint) -> Result<Value, Code> {
         if OF_STREAMS.contains(&number) { Ok(self.value(number)) } else { Err(INVALID_VALUE) }
     }

@@ -22,7 +22,6 @@ use crate::graph::command::{HostCall, SharedCommand};
 use crate::graph::{Graph, GraphHandle, NodeHandle};
 use crate::stream::launch_attributes::{Attributes, PRIORITY, Value};
 
-/// A created stream.
 pub(crate) struct MadeStream {
     context: Arc<Context>,
     stream: Stream,
@@ -166,7 +165,6 @@ impl Used {
     }
 }
 
-/// The stream of a handle.
 pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
     match handle.value() {
         0 if is_per_thread() => own(),

@@ -42,7 +42,6 @@ impl Compiler<'_> {
         Ok(true)
     }
 
-    /// Compiles an extended instruction.
     pub(super) fn extended(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let set = inst.operand(0)?;
         if self.module.is_debug_set(set) {

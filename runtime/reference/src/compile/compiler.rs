@@ -103,7 +103,6 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The instruction that defines an id.
     pub(super) fn definition(&self, id: u32) -> Result<Instruction<'m>> {
         self.module
             .instructions

@@ -28,7 +28,6 @@ impl Compiler<'_> {
         Ok(value)
     }
 
-    /// The storage class and pointee of a pointer type.
     pub(super) fn pointer_type(&self, ty: u32) -> Result<(StorageClass, u32)> {
         let pointer = self.module.instructions.definition(ty).filter(|inst| inst.op == Op::TypePointer);
         match pointer.map(|inst| inst.operands) {
@@ -70,7 +69,6 @@ impl Compiler<'_> {
         Ok(Value::Cells(Rc::new([slot])))
     }
 
-    /// A variable in a function.
     pub(super) fn local_variable(&mut self, inst: &Instruction<'_>) -> Result<()> {
         let (class, ty) = self.pointer_type(inst.ty)?;
         let wrong = class != StorageClass::Function || inst.operand(0)? != class as u32;

@@ -14,7 +14,6 @@ pub struct Known {
     /// PTX with `%o` for the operands and `%d` for the result. It may use the predicate `%c` and the register `%t`, which is like the result.
     form: &'static str,
     pub width: Width,
-    /// The number of operands.
     operands: usize,
     /// Whether the facts say that its results with unknown operands are right.
     pub trusted: fn(&Facts) -> bool,
@@ -111,7 +110,6 @@ const NUMBERS: [f64; 12] = [
     f64::NEG_INFINITY,
     1.175_494_350_822_287_5e-38,
 ];
-/// Number of specials.
 const SPECIALS: usize = 3;
 
 /// An operand of an instruction.

@@ -17,7 +17,6 @@ const ORDERS: u64 = 4;
 /// The name of the reference device whose choices are the worst, others for each program.
 const ADVERSARIAL: &str = "adversarial";
 
-/// A device.
 struct Side {
     name: String,
     part: Part,
@@ -68,7 +67,6 @@ impl fmt::Display for Class {
     }
 }
 
-/// All devices.
 pub struct Sides(Vec<Side>);
 
 impl Sides {

@@ -4,7 +4,6 @@ use super::Invalid;
 use crate::program::collective::gather;
 use crate::program::{GATHERED, Gather};
 
-/// Memory of a block.
 pub(super) struct Memory {
     pub(super) words: Vec<Word>,
     /// Number of barriers that the block has passed.

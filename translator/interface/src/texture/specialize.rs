@@ -114,7 +114,6 @@ fn result(op: Op, words: &[u32]) -> Option<u32> {
 #[derive(Default)]
 struct Known {
     values: FxHashMap<u32, u32>,
-    /// The specialization constant.
     constant: Option<u32>,
 }
 

@@ -38,7 +38,6 @@ impl Liveness {
         liveness
     }
 
-    /// Whether a register is read after a block.
     pub(super) fn is_read_after(&self, block: &Block, register: Reg) -> bool {
         let read = block.items.last().and_then(|last| self.after.get(last));
         let number = self.numbers.get(&register);

@@ -12,7 +12,6 @@ use crate::isa::operation::{Action, Operation};
 /// A product that may be fused.
 #[derive(Debug)]
 pub(super) struct Product {
-    /// Its instruction.
     pub(super) item: usize,
     kind: Kind,
     factors: [Factor; 2],
@@ -25,7 +24,6 @@ pub(super) struct Product {
 /// A sum that has a product among its operands.
 #[derive(Debug)]
 pub(super) struct Sum {
-    /// Its instruction.
     pub(super) item: usize,
     /// Its operands that are products: their numbers, and whether the operand is negated.
     pub(super) sides: [Option<(usize, bool)>; 2],
@@ -58,8 +56,10 @@ enum Factor {
 /// The content of a register.
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// A product or its negation.
-    Product { product: usize, negated: bool },
+    Product {
+        product: usize,
+        negated: bool,
+    },
     /// A product or another value, depending on a guard.
     Perhaps(usize),
 }

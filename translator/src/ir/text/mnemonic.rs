@@ -12,7 +12,6 @@ pub(crate) struct Mnemonic {
 }
 
 impl Mnemonic {
-    /// Appends a part.
     pub(crate) fn part(&mut self, name: impl std::fmt::Display) {
         let dot = if self.parts.is_empty() { "" } else { "." };
         // Writing to a string never fails.
@@ -137,7 +136,6 @@ number!(u8 u32);
 
 /// An enum whose variants have names.
 pub(crate) trait Named {
-    /// The names.
     const NAMES: &'static [&'static str];
 }
 

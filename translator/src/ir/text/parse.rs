@@ -166,7 +166,6 @@ enum Open {
     Then(Value),
     /// The second list, and the first.
     Else(Value, Block),
-    /// A loop.
     Loop,
 }
 

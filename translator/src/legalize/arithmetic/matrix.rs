@@ -117,7 +117,6 @@ fn factors(b: &Builder<'_>, factors: Factors, x: Value, y: Value) -> Vec<(Parts,
     parts(b, first, x).into_iter().zip(parts(b, second, y)).collect()
 }
 
-/// The numbers of a format in a word.
 fn parts(b: &Builder<'_>, format: Format, word: Value) -> Vec<Parts> {
     let bits = match format.bits {
         8 => [0, 8, 16, 24].map(|position| b.shr(word, position)).to_vec(),

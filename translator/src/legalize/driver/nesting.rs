@@ -35,7 +35,6 @@ pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
     flattening.b.finish();
 }
 
-/// A statement and its shape.
 type Shaped = (Stmt, Shape);
 
 /// What values of the function are called instead.

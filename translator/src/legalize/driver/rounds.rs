@@ -99,7 +99,6 @@ pub fn counted_rounds(function: &Function, lockstep: u32) -> CountedRounds {
 /// The rounds that a driver counts for a list, if loops without limit take one.
 struct Cost<'f> {
     counter: Counter<'f>,
-    /// Those of each helper.
     helpers: Vec<u64>,
     /// Those of a loop around a compare-and-swap.
     swap: u64,
@@ -201,7 +200,6 @@ fn may_loop(stmt: &Stmt) -> bool {
 struct Counter<'f> {
     function: &'f Function,
     constants: Constants,
-    /// The rounds of each helper.
     helpers: &'f [Option<u64>],
 }
 

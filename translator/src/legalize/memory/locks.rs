@@ -110,7 +110,6 @@ fn release_all(function: &mut Function, locks: OwnShared) {
 struct Locks {
     /// Where the locks for global memory begin in the module's allocation.
     table: u64,
-    /// The locks for shared memory.
     shared: Option<OwnShared>,
 }
 

@@ -47,7 +47,6 @@ impl<'p> Waiting<'p> {
 }
 
 impl<'p> Build<'p> {
-    /// A call through a register.
     pub(super) fn call_through(
         &mut self,
         instance: &mut Instance<'p>,

@@ -39,7 +39,6 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// A call of one function.
     pub(super) fn call_function(
         &mut self,
         instance: &mut Instance<'p>,
@@ -137,7 +136,6 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// Inlines a call.
     fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
         let mut frame = self.frame(callee, IndexVec::new());
         frame.locals.clone_from(&instance.frame.locals);

@@ -48,7 +48,6 @@ use ptx2spv_target::Cluster;
 pub struct Built {
     /// Values and variables of the kernel; the body is still in the graph.
     pub function: ir::Function,
-    /// The graph.
     pub graph: Cfg,
     /// Whether it may print something.
     pub prints: bool,

@@ -32,7 +32,6 @@ pub(super) struct Products {
 
 /// Where a product stands. It has a copy of the code for itself at first.
 struct Place {
-    /// Its kind.
     kind: usize,
     /// The block that sets the operands.
     before: BlockId,

@@ -47,7 +47,6 @@ pub fn rank(l: &mut Lowering<'_, '_>, thread: Value, grid: Value, handle: Value)
     answer(&l.b, handle, (thread, number), grid)
 }
 
-/// Blocks of the grid.
 pub fn blocks(l: &mut Lowering<'_, '_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| special::read(l, Special::Nctaid(dimension)).0);
     l.b.mul(l.b.mul(x, y), z)

@@ -103,7 +103,6 @@ fn fixed(l: &mut Lowering<'_, '_>, i: &Instruction, bits: Value, scale: Value) -
     l.b.select(l.b.or(is_nan, scaled_by_nan), l.b.i32(127), number)
 }
 
-/// One of the results.
 fn lane(l: &mut Lowering<'_, '_>, i: &Instruction, to: ScalarType, value: Value) -> Result<Value> {
     let bits = bits_in(l, i, to, value)?;
     or_relu(l, i, to, bits)

@@ -92,7 +92,6 @@ pub fn cvta(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, result)
 }
 
-/// `isspacep`
 pub fn isspacep(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mut a = l.int(i, 1, ScalarType::B64)?;
     if l.program.address_bits == 32 {

@@ -53,12 +53,10 @@ fn signed(l: &Lowering<'_, '_>, number: Value, sign: Value) -> Value {
     l.b.bitcast(l.b.or(l.b.bits(number), sign), Type::F32)
 }
 
-/// `lg2.approx`
 pub fn lg2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     function(l, i, |l, [a]| l.b.unary(Unary::Log2Approx, a))
 }
 
-/// `ex2.approx`
 pub fn ex2(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let flush = i.modifiers.has(Word::Ftz);
     each_lane(l, i, |l, format, [bits]| {

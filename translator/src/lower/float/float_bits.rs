@@ -10,7 +10,6 @@ use crate::lower::float::{each_lane, flush_if, format, or_nan};
 use crate::lower::lowering::{Lowering, Result, carrier};
 use crate::soft::{self, Format, SINGLE};
 
-/// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     changed_sign(l, i, |l, format, bits| {
         let magnitude = soft::magnitude(&l.b, format, bits);
@@ -18,7 +17,6 @@ pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-/// `neg`
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     changed_sign(l, i, |l, format, bits| {
         if format == SINGLE {
@@ -49,7 +47,6 @@ pub fn copysign(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     each_lane(l, i, |l, format, [a, b]| l.b.or(l.b.and_const(a, format.sign()), soft::magnitude(&l.b, format, b)))
 }
 
-/// `testp`
 pub fn testp(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let format = format(ty)?;

@@ -61,7 +61,6 @@ pub fn format(ty: ScalarType) -> Result<Format> {
     })
 }
 
-/// Whether a type is a pair of floats.
 pub fn is_pair(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::F16x2 | ScalarType::Bf16x2)
 }
@@ -229,7 +228,6 @@ pub(super) fn arithmetic<const N: usize>(
     })
 }
 
-/// `fma`
 pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
@@ -237,9 +235,7 @@ pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
 /// What a fused multiply-add negates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signs {
-    /// The product.
     pub(crate) product: bool,
-    /// The addend.
     pub(crate) addend: bool,
 }
 

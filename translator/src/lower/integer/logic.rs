@@ -17,7 +17,6 @@ pub(crate) fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> 
     l.set(i, 0, ty, l.b.binary(op, a, b))
 }
 
-/// `not`
 pub fn not(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
@@ -31,7 +30,6 @@ pub fn cnot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, l.b.bool_to(carrier(ty), l.b.is_zero(a)))
 }
 
-/// `shl`
 pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
@@ -39,7 +37,6 @@ pub fn shl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, shift_left(l, a, amount))
 }
 
-/// `shr`
 pub fn shr(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;

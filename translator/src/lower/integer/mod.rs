@@ -131,7 +131,6 @@ fn product24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<Value> {
     Ok(l.b.truncate(wide))
 }
 
-/// `mul24`
 pub fn mul24(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let value = product24(l, i)?;
     l.set(i, 0, i.ty(0)?, value)
@@ -159,7 +158,6 @@ pub fn sad(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, l.b.add(c, distance))
 }
 
-/// `abs`
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.signed(i, 1, ty)?;
@@ -167,7 +165,6 @@ pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, result)
 }
 
-/// `neg`
 pub fn neg(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
@@ -229,7 +226,6 @@ fn divide_by_power(l: &mut Lowering<'_, '_>, a: Value, divisor: i64, quotient: b
     l.b.sub(a, l.b.and_const(biased, divisor.unsigned_abs().wrapping_neg()))
 }
 
-/// `popc`
 pub fn popc(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let a = l.int(i, 1, i.ty(0)?)?;
     let count = match l.b.type_of(a) {
@@ -253,7 +249,6 @@ pub fn highest_bit(l: &mut Lowering<'_, '_>, value: Value) -> Value {
     l.b.select(l.b.is_nonzero(high), in_high, in_low)
 }
 
-/// `clz`
 pub fn clz(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;
@@ -281,7 +276,6 @@ pub fn bfind(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::U32, result)
 }
 
-/// `brev`
 pub fn brev(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let a = l.int(i, 1, ty)?;

@@ -52,7 +52,6 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     })
 }
 
-/// A comparison of signed numbers.
 #[derive(Clone, Copy)]
 pub(crate) enum SignedComparison {
     Eq,

@@ -184,7 +184,6 @@ fn record_of(b: &Builder<'_>, site: &Site, buffer: Value) -> (Value, Value) {
     (place, b.and(inside, b.is_zero(order)))
 }
 
-/// Whether kernels can be launched in a stream.
 fn is_stream(b: &Builder<'_>, stream: Value) -> Value {
     b.compare_const(Compare::LessUnsigned, stream, GRAPH_STREAMS)
 }

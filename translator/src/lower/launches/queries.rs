@@ -20,7 +20,6 @@ const MAX_THREADS: u64 = 1024;
 /// The most shared memory of a block.
 const MAX_SHARED: u64 = 227 << 10;
 
-/// Numbers of attributes.
 mod attribute {
     pub const THREADS_PER_MULTIPROCESSOR: u64 = 39;
     pub const CAPABILITY_MAJOR: u64 = 75;

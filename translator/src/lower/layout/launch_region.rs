@@ -15,7 +15,6 @@ pub struct LaunchRegion {
     pub functions: u32,
     /// Number of records.
     pub capacity: u32,
-    /// Bytes of a record.
     pub record_bytes: u32,
     /// Whether kernels query the device.
     pub asks: bool,
@@ -65,7 +64,6 @@ impl LaunchRegion {
         (self.texts_offset() + texts).next_multiple_of(64)
     }
 
-    /// Size of the region.
     pub fn size(self) -> u64 {
         self.records() + u64::from(self.capacity) * u64::from(self.record_bytes)
     }

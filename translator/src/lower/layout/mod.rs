@@ -282,7 +282,6 @@ fn shared_unit(kernel: &Function) -> u32 {
 pub struct LaunchKind {
     /// Blocks of a cluster in x, y and z, if launches say that.
     pub cluster: Option<[u32; 3]>,
-    /// Whether they are cooperative.
     pub cooperative: bool,
     /// Whether threads are to be suspended in long loops.
     pub suspends_in_loops: bool,

@@ -22,7 +22,6 @@ pub struct PendingCopies {
 /// A copy that may be pending.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingCopy {
-    /// Its instruction.
     site: Span,
     /// Where it writes, plus one; 0 if it isn't pending.
     place: Var,
@@ -45,7 +44,6 @@ impl PendingCopies {
         (!copies.is_empty()).then(|| Self { commits: var(), copies })
     }
 
-    /// That of an instruction.
     pub fn at(&self, site: Span) -> Option<&PendingCopy> {
         self.copies.iter().find(|copy| copy.site == site)
     }

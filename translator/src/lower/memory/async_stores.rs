@@ -38,7 +38,6 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// `red.async`
 pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let op = atomics::operation(i, ty)?;

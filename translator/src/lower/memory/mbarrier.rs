@@ -58,7 +58,6 @@ pub fn shared_address(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -
     Ok(l.b.shared_offset(address))
 }
 
-/// `mbarrier.init`
 pub fn init(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let address = shared_address(l, i, 0)?;
     let count = l.int(i, 1, ScalarType::U32)?;
@@ -185,7 +184,6 @@ fn phase(l: &mut Lowering<'_, '_>, word: Value) -> Value {
     l.b.and_const(l.b.truncate(l.b.shr(word, PHASE)), 1)
 }
 
-/// `mbarrier.pending_count`
 pub fn pending_count(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let state = l.int(i, 1, ScalarType::B64)?;
     l.set(i, 0, ScalarType::U32, l.b.and_const(l.b.truncate(state), COUNT_MASK))

@@ -33,7 +33,6 @@ pub const LOCAL_WINDOW: u32 = 24;
 
 /// The target of an access.
 pub struct Location {
-    /// The space.
     pub space: Space,
     /// `I64` for global and generic memory, else a byte offset in `I32`.
     pub address: Value,

@@ -21,7 +21,6 @@ fn stack(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result<(Var, u32)> {
     l.frame.stack.zip(l.layout.stack).ok_or_else(|| Diagnostic::internal("a kernel without a stack", i.span))
 }
 
-/// `alloca`
 pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let ty = i.ty(0)?;
     let align = match l.operand(i, 2) {
@@ -46,13 +45,11 @@ pub fn alloca(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     set_address(l, i, place)
 }
 
-/// `stacksave`
 pub fn save(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
     set_address(l, i, l.b.add_const(l.b.get(used), start.into()))
 }
 
-/// `stackrestore`
 pub fn restore(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let (used, start) = stack(l, i)?;
     let top = l.int(i, 0, i.ty(0)?)?;

@@ -32,7 +32,6 @@ use crate::isa::types::ScalarType;
 use crate::lower::memory::copies::global_address;
 use crate::lower::memory::mbarrier::shared_address;
 
-/// An access of words.
 pub(super) const fn words(space: Space, order: MemoryOrder) -> Access {
     Access { space, bytes: 4, order, read_only: false }
 }
@@ -155,7 +154,6 @@ type Field = (u64, u32, u32);
 /// What a constant that isn't below a tensor's dimensions is.
 const DIMENSION: &str = "number of a dimension";
 
-/// `tensormap.replace`
 pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let place = memory::place(l, i, 0)?;
     let at = |l: &mut Lowering<'_, '_>, (word, first, count): Field, value: Value| {

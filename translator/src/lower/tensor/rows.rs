@@ -60,7 +60,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Adds a coordinate in one dimension.
     pub fn at(self, b: &Builder<'_>, dimension: &Dimension, coordinate: Value) -> Place {
         let fits = b.ule(coordinate, dimension.last);
         let distance = b.mul(b.zero_extend(coordinate), dimension.stride);

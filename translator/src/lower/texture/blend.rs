@@ -36,7 +36,6 @@ pub(super) struct Arithmetic {
 pub(super) struct Channel {
     /// The greatest exponent of texels with a nonzero weight.
     exponent: Var,
-    /// The sum.
     sum: Var,
     /// The greatest exponent of the slices before, and their sum with a few more bits.
     total_exponent: Var,

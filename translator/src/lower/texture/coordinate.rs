@@ -11,7 +11,6 @@ const WIDTHS: [u64; 2] = [8192, 65536];
 /// A normalised coordinate so large that no offset leads back into a texture of any extent.
 const FAR: f32 = 33.5;
 
-/// One dimension of a texture.
 pub(super) struct Dimension {
     /// Number of texels.
     pub(super) extent: Value,

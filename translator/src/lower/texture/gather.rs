@@ -14,7 +14,6 @@ use crate::lower::lowering::{Lowering, Result};
 use crate::lower::texture::is_among;
 use ptx2spv_interface::texture::{Texel, field};
 
-/// Bits of an offset.
 const OFFSET_BITS: u32 = 6;
 /// The texels in the order of results: whether to the right and whether below.
 const ORDER: [(bool, bool); 4] = [(false, true), (true, true), (true, false), (false, false)];

@@ -25,7 +25,6 @@ const READ: Access = Access { space: Space::Global, bytes: 4, order: MemoryOrder
 pub(super) struct Record(Value);
 
 impl Record {
-    /// The record of a handle.
     pub(super) fn of(l: &mut Lowering<'_, '_>, handle: &Operand) -> Result<Record> {
         let handle = l.source(handle, ScalarType::B64)?;
         Ok(Record(l.b.and_const(handle, ADDRESS)))
@@ -37,7 +36,6 @@ impl Record {
         words.map(|word| l.b.compare_const(Compare::Equal, l.b.and_const(word, bits.into()), bits.into()))
     }
 
-    /// One field.
     pub(super) fn word(self, l: &mut Lowering<'_, '_>, field: u32) -> Value {
         l.b.load_one(READ, l.b.add_const(self.0, field.into()))
     }
@@ -82,7 +80,6 @@ pub(super) struct Levels {
     pub(super) count: Value,
 }
 
-/// One level.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     base: Value,

@@ -18,7 +18,6 @@ use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 
-/// Bits of an offset.
 const OFFSET_BITS: u32 = 4;
 
 /// `tex` with coordinates of `.f32`

@@ -62,7 +62,6 @@ impl Format {
         b.compare_const(Compare::Equal, self.shift, 2)
     }
 
-    /// Bytes of a number of texels.
     pub(super) fn bytes(&self, l: &mut Lowering<'_, '_>, texels: Value) -> Value {
         l.b.shl_by(texels, self.shift)
     }
@@ -164,7 +163,6 @@ impl Format {
     }
 }
 
-/// Loads words.
 pub(super) fn load(b: &Builder<'_>, address: Value, words: &[Var]) {
     let loaded = b.load(READ, address, words.len());
     for (var, word) in words.iter().zip(loaded) {

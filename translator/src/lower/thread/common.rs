@@ -91,7 +91,6 @@ impl Common {
     }
 }
 
-/// The registers of an operand.
 fn registers(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Vector(registers) => registers,

@@ -17,7 +17,6 @@ use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF, Overflow};
 use ptx2spv_target::Generation;
 
-/// The product.
 pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) -> Result {
     let lane = own_lane(l);
     let first = l.b.and_const(lane, 12);

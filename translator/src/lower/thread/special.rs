@@ -9,7 +9,6 @@ use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
 use ptx2spv_interface::push_constant;
 
-/// Reads a special register.
 pub fn read(l: &mut Lowering<'_, '_>, special: Special) -> (Value, ScalarType) {
     let b = &l.b;
     let value = match special {
@@ -86,7 +85,6 @@ fn shared_size(b: &Builder<'_>, static_bytes: u32) -> Value {
     b.add_const(b.builtin(Builtin::DynamicSharedBytes), static_bytes.into())
 }
 
-/// The size of clusters in one dimension.
 fn cluster_extent(size: [u32; 3], dimension: u8) -> u32 {
     size.get(usize::from(dimension)).copied().unwrap_or(1)
 }

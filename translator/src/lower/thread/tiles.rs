@@ -31,7 +31,6 @@ impl Factor {
         starts
     }
 
-    /// A part of a block.
     fn part(&self, line: u32, start: Option<&u32>, part: usize) -> Option<Value> {
         let wanted = Block { line, start: *start? };
         let (_, parts) = self.blocks.iter().zip(&self.parts).find(|(block, _)| **block == wanted)?;

@@ -29,7 +29,6 @@ pub fn ballot(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ScalarType::B32, result)
 }
 
-/// `shfl`
 pub fn shfl(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let mode = match i.required(i.modifiers.shuffle())? {
         modifiers::Shuffle::Up => Shuffle::Up,
@@ -102,7 +101,6 @@ fn turned_round(l: &mut Lowering<'_, '_>, bits: Value) -> Value {
     l.b.xor(bits, l.b.and_const(l.b.sar(bits, 31), SINGLE.sign() - 1))
 }
 
-/// `activemask`
 pub fn activemask(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let [result] = operation(l, i, 1, WarpOp::ActiveMask, [Type::I32])?;
     l.set(i, 0, ScalarType::B32, result)

@@ -19,16 +19,26 @@ pub enum Instruction<'f> {
     /// A statement without nested lists.
     Plain(&'f Stmt),
     /// A condition. The first arm follows.
-    If { stmt: &'f Stmt, condition: Value, branch: Branch },
+    If {
+        stmt: &'f Stmt,
+        condition: Value,
+        branch: Branch,
+    },
     /// The end of an arm of the condition at a place, and whether the other arm has such an end, too.
-    Join { condition: usize, meets: bool },
+    Join {
+        condition: usize,
+        meets: bool,
+    },
     /// A loop. Its body follows.
-    Loop { assigned: VarSet, used: FixedBitSet, branch: Branch },
+    Loop {
+        assigned: VarSet,
+        used: FixedBitSet,
+        branch: Branch,
+    },
     /// The end of a loop's body.
     Repeat,
     /// Leaves a loop.
     Break,
-    /// The end.
     End,
 }
 

@@ -72,7 +72,6 @@ impl Dependents {
         self.ops.len()
     }
 
-    /// The item of a value.
     pub fn value(&self, value: Value) -> Option<Item> {
         self.values.at(value).copied().flatten()
     }

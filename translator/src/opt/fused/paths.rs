@@ -37,7 +37,6 @@ pub struct Step {
     pub place: usize,
     /// What it computes; none if it can't be moved or left out.
     pub result: Option<Item>,
-    /// What it uses.
     pub uses: Vec<Item>,
     /// Of which it uses one or the other.
     pub either: Option<[Option<Item>; 2]>,

@@ -20,7 +20,6 @@ pub(in crate::sync) fn constant(body: &Block, value: Value) -> Option<u64> {
     })
 }
 
-/// Threads of the block.
 pub(super) fn block_threads(b: &Builder<'_>) -> Value {
     let [x, y, z] = [0, 1, 2].map(|dimension| b.builtin(Builtin::BlockSize(dimension)));
     b.mul(b.mul(x, y), z)

@@ -157,7 +157,6 @@ pub fn new_entry(cfg: &mut Cfg) -> BlockId {
     start
 }
 
-/// Appends a block.
 pub fn push(cfg: &mut Cfg, body: Block, end: End) -> BlockId {
     cfg.blocks.push(BasicBlock { body, stop: None, end })
 }

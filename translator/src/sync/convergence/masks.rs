@@ -34,7 +34,6 @@ pub struct Definitions<'c> {
 pub struct Source<'c> {
     /// The operation.
     pub warp: &'c Warp,
-    /// Its block.
     pub block: BlockId,
     /// The condition that it votes on, if it is a vote.
     pub vote: Option<Decision>,
@@ -45,7 +44,6 @@ pub type Decision = Vec<Value>;
 
 /// A side of a branch where threads of a warp may diverge.
 pub struct Side<'a> {
-    /// The branch.
     pub branch: BlockId,
     /// The branch's condition.
     pub decided_by: &'a Decision,

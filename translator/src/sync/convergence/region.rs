@@ -228,11 +228,9 @@ fn is_barrier(cfg: &Cfg, block: BlockId) -> bool {
 /// An operation that waits for members.
 struct Site<'c> {
     block: BlockId,
-    /// Its mask.
     mask: Value,
     /// The sources of its mask.
     sources: Vec<Source<'c>>,
-    /// The number of its kind.
     kind: usize,
 }
 
@@ -254,7 +252,6 @@ impl<'c> Site<'c> {
     }
 }
 
-/// A set of blocks.
 struct BlockSet(FixedBitSet);
 
 impl BlockSet {

@@ -7,7 +7,6 @@ use crate::cfg::loops::{Edge, components, marked, ways_back};
 use crate::cfg::{BlockId, Cfg, End};
 use crate::ir::{Builder, Function, Stmt};
 
-/// A loop of a graph.
 #[derive(Clone, Debug)]
 pub struct Loop {
     pub blocks: Vec<BlockId>,

@@ -47,7 +47,6 @@ pub struct SuspendedLoops {
     pub kind: SuspensionKind,
 }
 
-/// What is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspensionKind {
     /// Threads, which do the same rounds of some loops together, or rounds of some loops by themselves, or both.

@@ -143,7 +143,6 @@ const ALL: [Preset; 16] = [
     preset!("vulkan1.1-minimum", "the least of Vulkan 1.1, with bufferDeviceAddress"),
 ];
 
-/// The names of [`ALL`].
 const NAMES: [&str; ALL.len()] = {
     let mut names = [""; ALL.len()];
     let mut index = 0;

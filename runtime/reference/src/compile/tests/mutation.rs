@@ -8,7 +8,6 @@ use ptx2spv_translator::{Options, Program, Source};
 use super::{assemble, compile_words, device, ptx_files, shapes};
 use crate::config::{Choice, Seeded};
 
-/// Number of mutated modules.
 const ROUNDS: u32 = 3000;
 
 /// Modules to start from, with the names of their entry points.

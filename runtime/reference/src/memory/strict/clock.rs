@@ -177,7 +177,6 @@ impl Memo {
     }
 }
 
-/// The bits of a key above a given bit.
 fn above(key: u64, bit: u64) -> u64 {
     key & !(bit | (bit - 1))
 }

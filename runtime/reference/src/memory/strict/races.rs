@@ -34,7 +34,6 @@ struct Cell {
 /// Atomics of any kind since the last ordinary write.
 type Atomics = [Event; 2];
 
-/// The accesses to one memory.
 #[derive(Debug)]
 pub(super) struct Accesses {
     words: Pages<Cell>,

@@ -23,7 +23,6 @@ pub(crate) struct RawDevice {
     pub ash: ash::Device,
     /// The queue family.
     pub family: u32,
-    /// Number of queues.
     queues: u32,
     /// The device's name.
     pub name: String,

@@ -36,7 +36,6 @@ const MANY: usize = 3;
 /// The queues of a device.
 pub(crate) struct Queues {
     state: Mutex<State>,
-    /// The progress of each queue.
     progress: Vec<Progress>,
     /// Limit of waits that have no deadline of their own.
     pub limit: TimeLimit,

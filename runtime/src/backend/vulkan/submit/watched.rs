@@ -75,7 +75,6 @@ impl Launches {
         (0..).zip(self.first).filter(is_before).map(|(queue, _)| queue)
     }
 
-    /// The last ones before a point.
     fn last_before(&self, point: Point) -> Point {
         let mut last = Point::default();
         for queue in self.queues_before(point) {

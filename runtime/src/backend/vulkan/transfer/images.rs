@@ -17,7 +17,6 @@ use crate::backend::vulkan::submit::batch::Recorder;
 use crate::error::Error;
 use crate::sync::lock;
 
-/// All images of a device.
 pub(crate) struct Images {
     /// Made for the first image or the first kernel that reads some.
     tables: OnceLock<Arc<Tables>>,

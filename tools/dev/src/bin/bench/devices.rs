@@ -9,7 +9,6 @@ use ptx2spv_runtime::{Device, DeviceSelector, Instance, InstanceOptions};
 pub struct Devices {
     /// CUDA on the first device.
     pub cuda: Option<Context>,
-    /// The Vulkan device.
     pub vulkan: Option<Device>,
 }
 

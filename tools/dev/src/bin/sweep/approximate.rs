@@ -4,10 +4,8 @@ use half::{bf16, f16};
 
 use crate::functions::{Function, Judge, Operands, Unit, double, flushed, packed, pair};
 
-/// A function of one number.
 type Reference = fn(f64) -> f64;
 
-/// Adds all approximate functions.
 pub fn all(all: &mut Vec<Function>) {
     singles(all);
     quotients(all);

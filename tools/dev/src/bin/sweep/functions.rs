@@ -6,7 +6,6 @@ use half::{bf16, f16};
 pub struct Function {
     /// The PTX instruction.
     pub name: String,
-    /// The operands.
     pub operands: Operands,
     /// Judges results.
     pub judge: Judge,
@@ -52,7 +51,6 @@ pub enum Unit {
 }
 
 impl Judge {
-    /// The error as text.
     pub fn error_text(&self, error: f64) -> String {
         match self {
             Judge::Error { unit: Unit::Absolute, .. } => format!("2^{:.2} absolute", error.log2()),
@@ -66,7 +64,6 @@ impl Judge {
 const MANY: u64 = 1 << 28;
 
 impl Function {
-    /// Number of operands.
     pub fn operands(&self) -> u64 {
         match self.operands {
             Operands::Single => 1 << 32,

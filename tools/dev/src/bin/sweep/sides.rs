@@ -15,7 +15,6 @@ const BLOCK: u32 = 256;
 pub struct Range {
     /// The index of the first operand in the sweep.
     pub first: u64,
-    /// Number of operands.
     pub count: u32,
     /// The distance of their bits.
     pub stride: u32,

@@ -20,7 +20,6 @@ pub(crate) const ABOVE: u32 = u64::BITS - DOUBLE.precision;
 /// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
 #[derive(Clone, Copy)]
 pub(crate) struct Double {
-    /// All bits.
     pub(crate) bits: Pair,
     /// Biased; one for subnormals.
     pub(crate) exponent: Value,
@@ -47,7 +46,6 @@ impl Double {
         (significand, b.add_const(b.sub(self.exponent, shift), ABOVE.into()))
     }
 
-    /// Whether it is zero.
     pub(crate) fn is_zero(self, b: &Builder<'_>) -> Value {
         self.significand.is_zero(b)
     }
@@ -126,7 +124,6 @@ pub(crate) fn round_aligned(
     signed(b, sign, result)
 }
 
-/// A magnitude with a sign.
 pub(crate) fn signed(b: &Builder<'_>, sign: Value, magnitude: Pair) -> Pair {
     Words([magnitude.low(), b.or(magnitude.high(), sign)])
 }

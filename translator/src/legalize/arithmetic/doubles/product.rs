@@ -5,7 +5,6 @@ use super::words::{Pair, Words};
 use crate::ir::{Builder, Compare, Rounding, Value};
 use crate::soft::DOUBLE;
 
-/// The product.
 pub(crate) fn multiply(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x, y] = [x, y].map(|bits| Double::of(b, bits));
     // If both factors are subnormal, the product is far below the least number. So only one of them needs to be

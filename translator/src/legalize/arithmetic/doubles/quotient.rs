@@ -11,7 +11,6 @@ const FIRST: u32 = 31;
 /// Bits of the second one.
 const SECOND: u32 = 28;
 
-/// The quotient.
 pub(crate) fn divide(b: &Builder<'_>, rounding: Rounding, x: Pair, y: Pair) -> Pair {
     let [x, y] = [x, y].map(|bits| Double::of(b, bits));
     let [(dividend, x_exponent), (divisor, y_exponent)] = [x, y].map(|float| float.normalised(b));

@@ -28,12 +28,10 @@ impl Pair {
         self.0[0]
     }
 
-    /// The higher word.
     pub(crate) fn high(self) -> Value {
         self.0[1]
     }
 
-    /// A constant.
     pub(crate) fn constant(b: &Builder<'_>, bits: u64) -> Pair {
         #[allow(clippy::cast_possible_truncation)] // its halves
         Words([b.i32(bits as u32), b.i32((bits >> 32) as u32)])
@@ -152,7 +150,6 @@ impl<const N: usize> Words<N> {
         self.map(|word| b.xor(word, sign)).plus_word(b, one)
     }
 
-    /// Whether it is zero.
     pub(crate) fn is_zero(self, b: &Builder<'_>) -> Value {
         b.is_zero(self.any(b))
     }

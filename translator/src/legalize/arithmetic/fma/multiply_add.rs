@@ -62,7 +62,6 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     )
 }
 
-/// Whether a number is subnormal.
 fn is_subnormal(b: &Builder<'_>, float: Value) -> Value {
     let bits = b.bits(float);
     // Twice a subnormal's magnitude is below this bound. Subtracting one first puts zero above the bound.

@@ -194,7 +194,6 @@ fn grid_of(bits: u32) -> Grid {
     Grid::Of(exponent - 127 - 23 + significand.trailing_zeros() as i32)
 }
 
-/// The grid of products.
 fn product(a: Grid, b: Grid) -> Grid {
     match (a, b) {
         (Grid::Of(a), Grid::Of(b)) => Grid::Of(a + b),

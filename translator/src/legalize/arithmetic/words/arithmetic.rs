@@ -22,7 +22,6 @@ pub(crate) fn sub(b: &Builder<'_>, x: Words, y: Words) -> Words {
     Words::new(low, b.sub(b.sub(x.high, y.high), borrow))
 }
 
-/// A bitwise operation.
 pub(crate) fn bitwise(b: &Builder<'_>, op: Binary, x: Words, y: Words) -> Words {
     let (low, high) = (b.binary(op, x.low, y.low), b.binary(op, x.high, y.high));
     Words { low, high, signed: x.signed && y.signed }

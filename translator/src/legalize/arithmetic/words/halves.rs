@@ -17,7 +17,6 @@ impl Words {
         Words { low, high, signed: false }
     }
 
-    /// A constant.
     pub(crate) fn constant(b: &Builder<'_>, bits: u64) -> Words {
         let (low, high) = (b.i32(bits as u32), b.i32((bits >> 32) as u32));
         let signed = bits as i64 == i64::from(bits as i32);

@@ -15,7 +15,6 @@ pub(crate) fn is_long(block: &Block) -> bool {
 }
 
 impl Halves {
-    /// The address of an access.
     pub(crate) fn address(&self, b: &Builder<'_>, access: Access, address: Value) -> Value {
         if access.space != Space::Global {
             return address;

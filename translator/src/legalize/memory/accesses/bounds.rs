@@ -27,7 +27,6 @@ pub(crate) fn find(b: &Builder<'_>, table: u32, address: Value) -> (Value, Value
     (b.load_one(TABLE, place), b.load_one(TABLE, b.add_const(place, 8)))
 }
 
-/// The size of shared memory.
 pub(crate) fn shared_size(b: &Builder<'_>) -> Value {
     if !b.function(|function| function.dynamic_shared) {
         // Offsets have 32 bits.

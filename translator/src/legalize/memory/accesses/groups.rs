@@ -17,7 +17,6 @@ pub(crate) struct Kind {
     pub read_only: bool,
     /// Bytes of each access; its address must be a multiple.
     pub bytes: u64,
-    /// Type of the address.
     pub address: Type,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Checked {
     pub is_weak: bool,
 }
 
-/// An access of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     /// Distance from the first access of the group in the order of the program.

@@ -15,17 +15,14 @@ const MOST_LOADS: usize = 16;
 /// The most statements between the first load of a run and the place of the last.
 const REACH: usize = 1 << 9;
 
-/// A load of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub stmt: Stmt,
     /// The PTX instruction.
     pub at: Option<Span>,
-    /// Number of its group.
     pub group: usize,
 }
 
-/// What an access is to runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// It is performed where it stands.

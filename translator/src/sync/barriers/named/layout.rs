@@ -29,7 +29,6 @@ pub mod block {
 
 /// Words of a barrier's record.
 pub mod field {
-    /// Arrivals.
     pub const ARRIVED: u32 = 0;
     /// How many threads it waits for, rounded up to whole warps; zero while no thread has arrived.
     pub const EXPECTED: u32 = 1;
@@ -86,12 +85,10 @@ impl Layout {
         head::WORDS + if self.cluster { field::WORDS } else { 0 }
     }
 
-    /// Words of each block.
     pub fn block_words(self) -> u32 {
         block::WORDS + self.barriers * field::WORDS + if self.counted { WARPS } else { 0 }
     }
 
-    /// Words in all.
     pub fn words(self) -> u32 {
         self.head_words() + self.blocks * self.block_words()
     }

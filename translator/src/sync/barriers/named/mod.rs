@@ -35,7 +35,6 @@ pub struct NamedBarriers {
     layout: Layout,
     /// The number of the first warpgroup's barrier.
     first_of_warpgroups: u32,
-    /// Whether one of the barriers reduces.
     reduces: bool,
     /// Whether threads wait for other threads of their warp.
     awaits: bool,
@@ -44,7 +43,6 @@ pub struct NamedBarriers {
     owed: Option<Var>,
     /// The barrier at which the thread waits.
     at: Var,
-    /// Whether it does.
     waits: Var,
     /// The last verdict.
     verdict: Var,

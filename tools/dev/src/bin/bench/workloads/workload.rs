@@ -11,7 +11,6 @@ pub struct Workload {
     pub ptx: &'static str,
     /// The kernel in it.
     pub entry: &'static str,
-    /// Number of blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
