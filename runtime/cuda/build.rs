@@ -33,16 +33,20 @@ struct Parameter<'a> {
 
 impl<'a> Body<'a> {
     /// Reads a call whose arguments are parameters with their types, calls or arrays of such arguments, or expressions without parameters.
-    /// After `open`, the device must be open, and after `in`, a context current. An argument with `=` takes the result, and one with `_` isn't
-    /// passed on: `f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
-    fn parse(call: &'a str, result: Option<&'a str>) -> Option<Self> {
-        let (needed, call) = match call.split_once(' ') {
-            Some(("open", call)) => (Some("state::device()"), call),
-            Some(("in", call)) => (Some("context::current()"), call),
-            _ => (None, call),
-        };
+    /// The words before the call are conditions. An argument with `=` takes the result, and one with `_` isn't passed on:
+    /// `open f(a: u32 as u64, _b: usize, =d: Out<u32>, g(c: Memory)?, 0)`. See `api.in`.
+    fn parse(api: Api, mut call: &'a str, result: Option<&'a str>) -> Option<Self> {
+        let mut conditions = Vec::new();
+        while let Some((word, rest)) = call.split_once(' ').filter(|(word, _)| !word.contains('(')) {
+            conditions.push(word);
+            call = rest;
+        }
+        if api == Api::Driver && conditions.is_empty() {
+            conditions.push("open");
+        }
+        let conditions: String = conditions.into_iter().map(condition).collect();
         let (path, arguments) = call.strip_suffix(')')?.split_once('(')?;
-        if arguments.is_empty() && needed.is_none() {
+        if arguments.is_empty() && conditions.is_empty() {
             return Some(Self { parameters: Vec::new(), expression: path.to_owned(), result });
         }
         let mut parameters = Vec::new();
@@ -66,18 +70,37 @@ impl<'a> Body<'a> {
                 passed.push(format!("{inner}{name}{cast}{end}"));
             }
         }
-        let call = match (passed.join(", "), needed) {
-            (passed, Some(needed)) => format!("|| {needed}.and_then(|_| {path}({passed}))"),
-            (passed, None) if passed.is_empty() => path.to_owned(),
-            (passed, None) => format!("|| {path}({passed})"),
-        };
-        let expression = match answers[..] {
-            [] => call,
-            [one] => format!("|| {one}.answer({call})"),
-            [first, second] => format!("|| raw::answer_pair({first}, {second}, {call})"),
+        let passed = passed.join(", ");
+        let call = if passed.is_empty() { path.to_owned() } else { format!("|| {path}({passed})") };
+        let run = match answers[..] {
+            [] => format!("{path}({passed})"),
+            [one] => format!("{one}.answer({call})"),
+            [first, second] => format!("raw::answer_pair({first}, {second}, {call})"),
             _ => return None,
         };
+        let expression = match (conditions.as_str(), answers.is_empty()) {
+            ("", true) => call,
+            ("", false) => format!("|| {run}"),
+            _ => format!("|| {{ {conditions}{run} }}"),
+        };
         Some(Self { parameters, expression, result })
+    }
+}
+
+/// The statement that fails unless a condition holds. `api.in` lists the conditions.
+fn condition(word: &str) -> String {
+    match word {
+        "always" => String::new(),
+        "open" => "state::check()?; ".to_owned(),
+        "in" => "context::current()?; ".to_owned(),
+        "old" => "context::old()?; ".to_owned(),
+        _ => match (word.strip_suffix('!'), word.strip_suffix('?'), word.split_once('<'), word.split_once(':')) {
+            (Some(name), ..) => format!("raw::handle_needed({name})?; "),
+            (_, Some(name), ..) => format!("{name}.check()?; "),
+            (_, _, Some((name, end)), _) => format!("raw::below({name}, {end})?; "),
+            (.., Some((name, path))) => format!("{path}({name})?; "),
+            _ => format!("raw::needed({word})?; "),
+        },
     }
 }
 
@@ -116,7 +139,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let function = parse(line).ok_or_else(|| format!("{name}.in:{}: {line}", number + 1))?;
+            let function = parse(api, line).ok_or_else(|| format!("{name}.in:{}: {line}", number + 1))?;
             define(&mut code, api, &function)?;
             row(&mut table, &function)?;
         }
@@ -129,7 +152,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn parse(line: &str) -> Option<Function<'_>> {
+fn parse(api: Api, line: &str) -> Option<Function<'_>> {
     let mut fields = line.splitn(4, ' ');
     let (name, second) = (fields.next()?, fields.next()?);
     let twin = Some(fields.next()?).filter(|&twin| twin != "-");
@@ -137,7 +160,7 @@ fn parse(line: &str) -> Option<Function<'_>> {
         "missing" => None,
         body => {
             let (call, result) = body.split_once(" -> ").map_or((body, None), |(call, result)| (call, Some(result)));
-            Some(Body::parse(call, result)?)
+            Some(Body::parse(api, call, result)?)
         }
     };
     Some(Function { name, second, twin, body })

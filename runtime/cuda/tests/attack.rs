@@ -1,5 +1,7 @@
 //! Every exported function called with wrong arguments: none may crash or panic.
 
+#[path = "library/calls.rs"]
+mod calls;
 #[path = "library/mod.rs"]
 mod library;
 
@@ -9,66 +11,19 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::io::Write;
 use std::process::Command;
 
+use calls::{ARGUMENTS, EITHER, Function, call, functions};
 use libloading::Library;
 use library::library;
 
 type Anything = Result<(), Box<dyn Error>>;
-
-/// A line of a table: names including the twin's, types of the parameters, and whether a code is returned.
-struct Function<'a> {
-    names: Vec<String>,
-    arguments: Vec<&'a str>,
-    has_code: bool,
-}
-
-/// Stands for the type of an argument that is a pointer for programs of some versions of CUDA.
-const EITHER: &str = "pointer or number";
-
-fn functions(text: &str) -> Vec<Function<'_>> {
-    // A function that returns a structure takes a pointer to the result as its first argument.
-    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.ends_with("-> ChannelFormat"));
-    let function = |line| {
-        let fields: Vec<&str> = str::splitn(line, 4, ' ').collect();
-        let [name, _, twin, body] = fields[..] else { panic!("{line}") };
-        let mut names = vec![name.to_owned()];
-        if twin != "-" {
-            names.push(format!("{name}_{twin}"));
-        }
-        let (call, has_code) = body.split_once(" -> ").map_or((body, true), |(call, _)| (call, false));
-        let list = call.split_once('(').map_or("", |(_, list)| list.trim_end_matches(')'));
-        let type_of = |(name, ty): (&str, _)| if name.contains("_or_") && ty == "usize" { EITHER } else { ty };
-        let types = list.split(", ").filter_map(|argument| argument.split_once(": ").map(type_of));
-        Function { names, arguments: types.collect(), has_code }
-    };
-    lines.map(function).collect()
-}
-
-/// More parameters than any function has.
-const ARGUMENTS: usize = 16;
-
-#[rustfmt::skip]
-type Raw = unsafe extern "C" fn(
-    usize, usize, usize, usize, usize, usize, usize, usize,
-    usize, usize, usize, usize, usize, usize, usize, usize,
-) -> u32;
-
-/// Calls a function with sixteen arguments. Functions with fewer parameters ignore the rest.
-fn call(library: &Library, name: &str, [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]: [usize; ARGUMENTS]) -> u32 {
-    // SAFETY: the function has this name, and C's calling convention permits more arguments than the function has
-    // parameters. Pointers among them are NULL or point to memory.
-    unsafe {
-        let function = library.get::<Raw>(name.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
-    }
-}
 
 #[test]
 fn every_function_survives_null_and_garbage() -> Anything {
     // SAFETY: the library has no initialisation of its own.
     let library = unsafe { Library::new(library()?) }?;
     let mut functions = functions(include_str!("../api.in"));
-    functions.extend(self::functions(include_str!("../cudart.in")));
-    functions.extend(self::functions(include_str!("../nvml.in")));
+    functions.extend(calls::functions(include_str!("../cudart.in")));
+    functions.extend(calls::functions(include_str!("../nvml.in")));
     let mut place = [0_u64; 32];
     let zeros = [0; ARGUMENTS];
     // Before the library is initialised, and after.
@@ -159,6 +114,9 @@ impl Objects {
         add("ExecHandle", "cuGraphInstantiateWithFlags", 0, &[0, graph, 0]);
         add("ArrayHandle", "cuArrayCreate_v2", 0, &[0, description.as_ptr().expose_provenance()]);
         add("MipmappedHandle", "cuMipmappedArrayCreate", 0, &[0, array_3d.as_ptr().expose_provenance(), 2]);
+        // Pinned, for no other process, on device 0.
+        let properties: [u32; 8] = [1, 0, 1, 0, 0, 0, 0, 0];
+        add("PhysicalHandle", "cuMemCreate", 0, &[0, 2 << 20, properties.as_ptr().expose_provenance(), 0]);
         add("PoolHandle", "cuDeviceGetDefaultMemPool", 0, &[0, device]);
         let destroy = (nothing as unsafe extern "C" fn(*mut c_void)) as usize;
         add("UserObjectHandle", "cuUserObjectCreate", 0, &[0, 0, destroy, 1, 1]);
@@ -178,6 +136,7 @@ impl Objects {
             ("ArrayHandle", "cuArrayDestroy"),
             ("MipmappedHandle", "cuMipmappedArrayDestroy"),
             ("ModuleHandle", "cuModuleUnload"),
+            ("PhysicalHandle", "cuMemRelease"),
         ] {
             let mut list = [0; ARGUMENTS];
             list[0] = self.0[kind];
@@ -225,14 +184,17 @@ fn attack() -> Anything {
     let (_, freed) = context(library);
     freed.destroy(library);
     let mut functions = functions(include_str!("../api.in"));
-    functions.extend(self::functions(include_str!("../cudart.in")));
-    functions.extend(self::functions(include_str!("../nvml.in")));
+    functions.extend(calls::functions(include_str!("../cudart.in")));
+    functions.extend(calls::functions(include_str!("../nvml.in")));
     for Function { names, arguments, .. } in &functions {
         let name = &names[0];
         if is_left_out(name, arguments) {
             continue;
         }
         let (current, objects) = context(library);
+        let mut wrong_handles = vec![0; BYTES / 8];
+        let kinds = [objects.0["StreamHandle"], freed.0["NodeHandle"], other.0["EventHandle"], usize::MAX, 1];
+        wrong_handles[..kinds.len()].copy_from_slice(&kinds);
         let usual = |ty: &str| match ty {
             "Text" => c"k".as_ptr().expose_provenance(),
             "HostFunction" => (nothing as unsafe extern "C" fn(*mut c_void)) as usize,
@@ -246,13 +208,17 @@ fn attack() -> Anything {
             let is_pointer = |ty: &str| ["In<", "Memory", "Out<", "*const"].iter().any(|start| ty.starts_with(start));
             let right = usual(ty);
             let attacks: Vec<usize> = if is_pointer(ty) {
-                vec![0, memory.as_mut_ptr().expose_provenance() + 1]
+                // Handles in lists are wrong too.
+                vec![0, memory.as_mut_ptr().expose_provenance() + 1, wrong_handles.as_ptr().expose_provenance()]
             } else if ty.ends_with("Function") || ty.ends_with("Callback") || *ty == "Text" {
                 vec![0]
             } else {
                 let of = |objects: &Objects| objects.0.get(ty).copied().unwrap_or(2);
-                let foreign = objects.0[if *ty == "StreamHandle" { "EventHandle" } else { "StreamHandle" }];
-                vec![0, 1, usize::MAX, 0x10000, right + 1, right.wrapping_sub(1), of(&freed), of(&other), foreign]
+                let is_known = !ty.ends_with("Handle") || objects.0.contains_key(ty);
+                assert!(is_known, "{name}: no object for a {ty}");
+                let wrong = [0, 1, usize::MAX, 0x10000, right + 1, right.wrapping_sub(1), of(&freed), of(&other)];
+                let foreign = objects.0.iter().filter(|(kind, _)| kind != &ty && ty.ends_with("Handle"));
+                wrong.into_iter().chain(foreign.map(|(_, object)| *object)).collect()
             };
             for attack in attacks {
                 writeln!(std::io::stdout(), "{name}, argument {index}: {attack:#x}")?;

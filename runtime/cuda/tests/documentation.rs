@@ -21,7 +21,9 @@ fn table(text: &str) -> String {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.splitn(4, ' ').collect();
         let [name, _, _, body] = fields[..] else { panic!("{line}") };
-        match body.trim_start_matches("open ").trim_start_matches("in ").split_once("::") {
+        // The call follows conditions, which have no parentheses.
+        let path = body.split('(').next().and_then(|start| start.rsplit(' ').next()).unwrap_or(body);
+        match path.split_once("::") {
             Some((module, _)) => groups.entry(module.trim_start_matches("driver_")).or_default().push(name),
             None => missing.push(name),
         }

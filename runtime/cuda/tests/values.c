@@ -72,6 +72,8 @@ struct short_copy {
 };
 
 int cuInit(unsigned flags);
+int cuCtxDestroy_v2(Context context);
+int cuCtxCreate(Context *context, unsigned flags, int device);
 int cuCtxCreate_v2(Context *context, unsigned flags, int device);
 int cuCtxSetCurrent(Context context);
 int cuCtxGetDevice_v2(int *device, Context context);
@@ -365,6 +367,10 @@ static void short_sizes(void)
     unsigned description[] = {16, 0, 0x20, 1}, found[4];
     size_t all;
     void *pinned, *array;
+    Context old;
+    /* These functions are for contexts of their own kind. */
+    EXPECT(201, cuMemGetInfo(&free, &total));
+    OK(cuCtxCreate(&old, 0, 0));
     OK(cuDeviceTotalMem_v2(&all, 0));
     OK(cuDeviceTotalMem(&bytes, 0));
     TRUE(bytes == (all > UINT32_MAX ? UINT32_MAX : all));
@@ -396,6 +402,7 @@ static void short_sizes(void)
     OK(cuMemcpyAtoH(seen, array, 20, 8));
     TRUE(seen[0] == 2 && seen[1] == 3);
     OK(cuArrayDestroy(array));
+    OK(cuCtxDestroy_v2(old));
 }
 
 int main(void)

@@ -23,18 +23,22 @@ pub(crate) trait Object: Sized + 'static {
     const TAG: u8;
     /// The error for an invalid handle.
     const BAD: Code = INVALID_HANDLE;
+    /// Handles below this number always stand for something.
+    const FIXED: usize = 0;
 
     fn table() -> &'static Table<Self>;
 }
 
-/// Gives a type of objects its table, its tag, and the error for invalid handles, unless that is the usual one.
+/// Gives a type of objects its table, its tag, and the error for invalid handles and the number of fixed ones, unless
+/// these are the usual ones.
 macro_rules! objects {
-    ($table:ident: $object:ident = $tag:literal $(, $bad:ident)?) => {
+    ($table:ident: $object:ident = $tag:literal $(, $bad:ident $(, $fixed:literal)?)?) => {
         static $table: $crate::abi::handle::Table<$object> = $crate::abi::handle::Table::new();
 
         impl $crate::abi::handle::Object for $object {
             const TAG: u8 = $tag;
-            $(const BAD: $crate::abi::code::Code = $bad;)?
+            $(const BAD: $crate::abi::code::Code = $bad;
+            $(const FIXED: usize = $fixed;)?)?
 
             fn table() -> &'static $crate::abi::handle::Table<Self> {
                 &$table
@@ -108,6 +112,11 @@ impl<T: Object> Handle<T> {
     /// The object that the handle stands for.
     pub fn get(self) -> Result<Arc<T>, Code> {
         T::table().get(self).ok_or(T::BAD)
+    }
+
+    /// Fails if the handle stands for nothing.
+    pub fn check(self) -> Result<(), Code> {
+        if self.value < T::FIXED { Ok(()) } else { self.get().map(drop) }
     }
 
     /// Invalidates the handle, and returns the object.

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 
-use crate::abi::code::{Code, INVALID_VALUE};
+use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE};
 use crate::abi::handle::{Handle, Object};
 
 /// Checks the sizes of C structures and the offsets of their fields where pointers have 64 bits.
@@ -81,6 +81,62 @@ impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:p}", self.0)
     }
+}
+
+/// An argument that may be NULL.
+pub(crate) trait Pointer {
+    fn is_absent(&self) -> bool;
+}
+
+impl<T> Pointer for Out<T> {
+    fn is_absent(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl<T> Pointer for In<T> {
+    fn is_absent(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl<T> Pointer for Handle<T> {
+    fn is_absent(&self) -> bool {
+        self.is_null()
+    }
+}
+
+impl Pointer for Memory {
+    fn is_absent(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl Pointer for Text {
+    fn is_absent(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl<F> Pointer for Option<F> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// Fails on NULL.
+pub(crate) fn needed(pointer: impl Pointer) -> Result<(), Code> {
+    if pointer.is_absent() { Err(INVALID_VALUE) } else { Ok(()) }
+}
+
+/// The same for functions that call NULL an invalid handle.
+pub(crate) fn handle_needed(handle: impl Pointer) -> Result<(), Code> {
+    needed(handle).map_err(|_| INVALID_HANDLE)
+}
+
+/// Fails on numbers from `end` on.
+pub(crate) fn below<T: PartialOrd>(number: T, end: T) -> Result<(), Code> {
+    if number < end { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 /// A `size_t`. If it has 32 bits, larger sizes become the largest `size_t`.

@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use ptx2spv_runtime::{Device, TexelFormat, texture_limits};
 
-use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, NOT_FOUND, Out, Text, size_t, trace};
+use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Out, Text, size_t, trace};
 use crate::context::state;
 
 pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {
@@ -99,8 +99,10 @@ pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
     // Domain and function may be omitted.
     if [BUS_ID, "01:00.0", "0000:01:00", "01:00", "1:0"].contains(&text.as_str()) {
         device.set(0)
-    } else {
+    } else if text.contains(':') {
         Err(INVALID_DEVICE)
+    } else {
+        Err(INVALID_VALUE)
     }
 }
 
@@ -133,8 +135,8 @@ pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_in
 }
 
 pub(crate) fn linear_texture_width(format: c_uint, channels: c_uint, device: c_int) -> Result<usize, Code> {
+    TexelFormat::from_cuda_number(format, channels).map_err(|_| INVALID_VALUE)?;
     state::device_by_ordinal(device)?;
-    TexelFormat::from_cuda_number(format, channels)?;
     Ok(texture_limits::LINEAR as usize)
 }
 
@@ -181,7 +183,7 @@ pub(crate) fn export_table(table: Out<*const c_void>) -> Result<(), Code> {
         );
     });
     table.set_if_any(null());
-    Err(NOT_FOUND)
+    Err(INVALID_VALUE)
 }
 
 pub(crate) fn profiler() -> Result<(), Code> {

@@ -24,6 +24,8 @@ pub(crate) struct Context {
     handle: OnceLock<ContextHandle>,
     flags: AtomicU32,
     pub is_primary: bool,
+    /// The version of the API that made the context.
+    api_version: c_uint,
     /// The code of the error that made the context unusable, or 0.
     broken: AtomicU32,
     destroyed: AtomicBool,
@@ -36,6 +38,10 @@ objects!(CONTEXTS: Context = 1, INVALID_CONTEXT);
 
 /// The number of limits: stack, printf buffer, heap, depth, pending launches, granularity, persisting L2.
 const LIMITS: usize = 7;
+
+/// The stack of a thread, and its greatest size.
+const STACK_SIZE: c_uint = 0;
+const MAX_STACK: usize = 512 << 10;
 
 /// Limits that apply to modules loaded later.
 const PRINT: usize = 1;
@@ -81,7 +87,7 @@ fn current_even_if_broken() -> Result<Arc<Context>, Code> {
 }
 
 impl Context {
-    pub fn make(device: Device, flags: c_uint, is_primary: bool) -> Result<ContextHandle, Code> {
+    pub fn make(device: Device, flags: c_uint, is_primary: bool, api_version: c_uint) -> Result<ContextHandle, Code> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {
             device,
@@ -89,6 +95,7 @@ impl Context {
             handle: OnceLock::new(),
             flags: flags.into(),
             is_primary,
+            api_version,
             broken: AtomicU32::new(0),
             destroyed: AtomicBool::new(false),
             limits: Mutex::new(FIRST_LIMITS),
@@ -210,12 +217,17 @@ fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
 /// All valid flags of contexts.
 pub(crate) const FLAGS: c_uint = 0x7f;
 
-/// The API version that NVIDIA's driver reports for contexts made by `cuCtxCreate_v2`.
-const API_VERSION: c_uint = 3020;
+/// The versions that NVIDIA's driver reports for contexts made by `cuCtxCreate`, whose addresses have 32 bits, and later functions.
+pub(crate) const OLD_API: c_uint = 3010;
+pub(crate) const API: c_uint = 3020;
 
 pub(crate) fn api_version(context: ContextHandle) -> Result<c_uint, Code> {
-    given_or_current(context)?;
-    Ok(API_VERSION)
+    Ok(given_or_current(context)?.api_version)
+}
+
+/// Fails unless the current context has addresses of 32 bits.
+pub(crate) fn old() -> Result<(), Code> {
+    if current()?.api_version == OLD_API { Ok(()) } else { Err(INVALID_CONTEXT) }
 }
 
 pub(crate) fn flags() -> Result<c_uint, Code> {
@@ -245,15 +257,25 @@ pub(crate) fn synchronize_with(context: ContextHandle) -> Result<(), Code> {
 pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
     let context = current()?;
     let value = if matches!(limit as usize, PRINT | HEAP) { value.min(MAX_REGION) } else { value };
+    if limit == STACK_SIZE && value > MAX_STACK {
+        return Err(INVALID_VALUE);
+    }
     let mut limits = lock(&context.limits);
-    *limits.get_mut(limit as usize).ok_or(UNSUPPORTED_LIMIT)? = value;
+    *limits.get_mut(limit as usize).ok_or_else(|| no_limit(limit))? = value;
     Ok(())
+}
+
+/// The error for a limit that contexts don't have.
+fn no_limit(limit: c_uint) -> Code {
+    /// The limits that CUDA knows.
+    const KNOWN: c_uint = 10;
+    if limit < KNOWN { UNSUPPORTED_LIMIT } else { INVALID_VALUE }
 }
 
 pub(crate) fn limit(limit: c_uint) -> Result<usize, Code> {
     let context = current()?;
     let limits = lock(&context.limits);
-    Ok(*limits.get(limit as usize).ok_or(UNSUPPORTED_LIMIT)?)
+    Ok(*limits.get(limit as usize).ok_or_else(|| no_limit(limit))?)
 }
 
 pub(crate) fn cache_config() -> Result<c_uint, Code> {

@@ -54,6 +54,15 @@ pub(crate) fn call_back(function: impl FnOnce()) {
 
 /// The device, if it is open and the thread may use it.
 pub(crate) fn device() -> Result<Device, Code> {
+    with_device(Device::clone)
+}
+
+/// Fails unless the device is open and the thread may use it.
+pub(crate) fn check() -> Result<(), Code> {
+    with_device(|_| ())
+}
+
+fn with_device<T>(act: impl FnOnce(&Device) -> T) -> Result<T, Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
     }
@@ -63,7 +72,7 @@ pub(crate) fn device() -> Result<Device, Code> {
     if IN_CALLBACK.get() {
         return Err(NOT_PERMITTED.because("in a callback"));
     }
-    Ok(open.device.clone())
+    Ok(act(&open.device))
 }
 
 /// The same, or nothing before `cuInit`.

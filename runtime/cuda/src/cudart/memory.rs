@@ -51,7 +51,7 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
     let version = version::of_program()?;
     let context = context::current()?;
     let memory = |address: Option<u64>| address.map_or(Memory::NULL, Memory::from_address);
-    place.set(match pointer::find(&context, pointer.address()) {
+    place.set(match pointer::find(Some(&context), pointer.address()) {
         Some(known) => PointerAttributes {
             kind: match known.place {
                 MemoryKind::Device | MemoryKind::Mapped => DEVICE,

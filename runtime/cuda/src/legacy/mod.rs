@@ -116,6 +116,13 @@ fn keep(allocated: u64) -> Result<u32, Code> {
     short_address(allocated).or_else(|code| memory::free(allocated).and(Err(code)))
 }
 
+pub(crate) fn free(address: u32) -> Result<(), Code> {
+    if context::current_if_any()?.is_some() {
+        context::old()?;
+    }
+    memory::free(address.into())
+}
+
 pub(crate) fn allocate(address: Out<u32>, bytes: c_uint) -> Result<(), Code> {
     let (address, mut allocated) = (address.needed()?, 0);
     memory::allocate(Out::from(&mut allocated), bytes as usize)?;

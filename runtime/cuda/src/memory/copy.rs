@@ -357,19 +357,24 @@ pub(crate) fn between_contexts(
     from_context: ContextHandle,
     bytes: usize,
 ) -> Result<Linear, Code> {
-    to_context.get()?;
-    from_context.get()?;
+    if bytes > 0 {
+        check_peers([to_context, from_context])?;
+    }
     Ok(within_device(to, from, bytes))
 }
 
-/// A copy described by a `CUDA_MEMCPY3D_PEER`, which has the contexts where a `CUDA_MEMCPY3D` has reserved fields. Both contexts must
-/// exist.
+/// A copy described by a `CUDA_MEMCPY3D_PEER`, which has the contexts where a `CUDA_MEMCPY3D` has reserved fields.
 pub(crate) fn slices_between_contexts(copy: In<Copy3D>) -> Result<Copy3D, Code> {
     let copy = copy.get()?;
-    for part in [copy.from, copy.to] {
-        ContextHandle::from_value(part.context).get()?;
+    if [copy.width, copy.height, copy.depth].iter().all(|&size| size > 0) {
+        check_peers([copy.from, copy.to].map(|part| ContextHandle::from_value(part.context)))?;
     }
     Ok(copy)
+}
+
+/// Fails unless both contexts exist. NVIDIA's driver doesn't look at them if there is nothing to copy.
+fn check_peers(contexts: [ContextHandle; 2]) -> Result<(), Code> {
+    contexts.into_iter().try_for_each(ContextHandle::check)
 }
 
 // Copies in batches.

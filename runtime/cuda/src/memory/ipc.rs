@@ -58,12 +58,14 @@ pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
     }
 }
 
-pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64, Code> {
+pub(crate) fn check_flags(flags: c_uint) -> Result<(), Code> {
     /// The only flag, which is required.
     const LAZY_PEER_ACCESS: c_uint = 1;
-    if flags != LAZY_PEER_ACCESS {
-        return Err(INVALID_VALUE);
-    }
+    if flags == LAZY_PEER_ACCESS { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
+pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64, Code> {
+    check_flags(flags)?;
     handle.check(MEMORY)?;
     let (start, _) =
         memory::find(handle.object).filter(|(_, known)| known.id == handle.number).ok_or(INVALID_HANDLE)?;

@@ -25,11 +25,13 @@ fn check_device(device: c_int) -> Result<(), Code> {
     if matches!(device, 0 | HOST) { Ok(()) } else { Err(INVALID_DEVICE) }
 }
 
+pub(crate) fn check_advice(advice: c_uint) -> Result<(), Code> {
+    if ADVICE.contains(&advice) { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
 pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) -> Result<(), Code> {
     context::current()?;
-    if !ADVICE.contains(&advice) {
-        return Err(INVALID_VALUE);
-    }
+    check_advice(advice)?;
     check(address, bytes)?;
     check_device(device)?;
     // An odd number sets what the next number unsets.
@@ -54,6 +56,11 @@ fn device(place: u64) -> Result<c_int, Code> {
         2..=4 => Ok(HOST),
         _ => Err(INVALID_VALUE),
     }
+}
+
+/// Fails unless memory can move to a place.
+pub(crate) fn check_place(place: u64) -> Result<(), Code> {
+    if place as u32 == 0 { Err(INVALID_VALUE) } else { check_device(device(place)?) }
 }
 
 pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: u64) -> Result<(), Code> {

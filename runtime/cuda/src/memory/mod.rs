@@ -383,12 +383,14 @@ pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
 /// Flags of managed memory: attached to all streams, to the host, to one stream.
 const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
 
+pub(crate) fn check_managed_flags(flags: c_uint) -> Result<(), Code> {
+    if MANAGED_FLAGS.contains(&flags) { Ok(()) } else { Err(INVALID_VALUE) }
+}
+
 pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
     let address = address.needed()?;
     let context = context::current()?;
-    if !MANAGED_FLAGS.contains(&flags) {
-        return Err(INVALID_VALUE);
-    }
+    check_managed_flags(flags)?;
     if bytes == 0 {
         return nothing(address);
     }
@@ -461,13 +463,16 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
 }
 
 pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
-    let context = context::current()?;
+    let is_registered = |allocation: &Allocation| matches!(allocation.place, MemoryKind::Registered(_));
     if pointer.is_null() {
         return Err(INVALID_VALUE);
     }
+    if !find(pointer.address()).is_some_and(|(_, allocation)| is_registered(&allocation)) {
+        return Err(HOST_MEMORY_NOT_REGISTERED);
+    }
+    let context = context::current()?;
     context.after(context.device.synchronize())?;
-    release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Registered(_)))
-        .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+    release(pointer.address(), is_registered).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
 pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64, Code> {

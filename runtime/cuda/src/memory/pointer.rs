@@ -18,8 +18,14 @@ pub(crate) struct Known {
     pub context: ContextHandle,
 }
 
-/// Finds the memory that contains an address.
-pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
+/// Finds the memory that contains an address. Without a current context, a module's variables aren't found.
+fn find_anywhere(address: u64) -> Result<Option<Known>, Code> {
+    let context = context::current_if_any()?;
+    Ok(find(context.as_deref(), address))
+}
+
+/// Finds the memory that contains an address; a module's variables in a context alone.
+pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
@@ -27,6 +33,7 @@ pub(crate) fn find(context: &Context, address: u64) -> Option<Known> {
         return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
     }
     // Variables of a module have no record of their own.
+    let context = context?;
     let range = memory::find_variable(context, address)?;
     Some(Known {
         start: range.address,
@@ -75,17 +82,18 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), C
 }
 
 pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
-    let context = context::current()?;
     if value.is_null() {
         return Err(INVALID_VALUE);
     }
-    let known = find(&context, address).ok_or(INVALID_VALUE)?;
+    let known = find_anywhere(address)?.ok_or(INVALID_VALUE)?;
     write(attribute, value, &known).ok_or(INVALID_VALUE)?
 }
 
 pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memory>, address: u64) -> Result<(), Code> {
-    let context = context::current()?;
-    let known = find(&context, address);
+    if count == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let known = find_anywhere(address)?;
     for (attribute, place) in attributes.values(count as usize).zip(values.values(count as usize)) {
         let (attribute, place) = (attribute?, place?);
         let written = known.as_ref().and_then(|known| write(attribute, place, known));
@@ -104,10 +112,9 @@ pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memor
 }
 
 pub(crate) fn set_attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
-    let context = context::current()?;
     // Only the flag for synchronous copies can be set. It needs no action: copies that must be synchronous always are.
     if attribute != 6 || value.is_null() {
         return Err(INVALID_VALUE);
     }
-    find(&context, address).map(|_| ()).ok_or(INVALID_VALUE)
+    find_anywhere(address)?.map(|_| ()).ok_or(INVALID_VALUE)
 }

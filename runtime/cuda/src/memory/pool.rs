@@ -62,7 +62,7 @@ pub(crate) fn device_default(device: c_int) -> Result<PoolHandle, Code> {
 }
 
 pub(crate) fn device_current(device: c_int) -> Result<PoolHandle, Code> {
-    current(&state::device_by_ordinal(device)?)
+    current(&state::device_by_ordinal(device).map_err(|_| INVALID_VALUE)?)
 }
 
 pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), Code> {

@@ -114,6 +114,7 @@ fn check_location(location: [c_int; 2]) -> Result<(), Code> {
     match location {
         [DEVICE, 0] => Ok(()),
         [DEVICE, _] => Err(INVALID_DEVICE),
+        [0, _] => Err(INVALID_VALUE),
         [kind, _] => Err(NOT_SUPPORTED.because(format!("virtual memory in a place of kind {kind}: only the device's"))),
     }
 }

@@ -40,7 +40,11 @@ pub(crate) fn read(image: Memory) -> Result<Source, Code> {
     match u32::from_le_bytes(first) {
         CONTAINER_MAGIC => only(BINARY, container(image)?),
         WRAPPER_MAGIC => wrapper(image),
-        _ => Ok(Source::new(NAME, Text::from(image).get()?)),
+        _ => {
+            let text = Text::from(image).get()?;
+            // CUDA's driver doesn't give other text to its compiler.
+            if text.contains(".version") { Ok(Source::new(NAME, text)) } else { Err(INVALID_IMAGE.because("no PTX")) }
+        }
     }
 }
 
@@ -108,8 +112,12 @@ fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
 }
 
 /// The PTX of a file.
-pub(crate) fn from_file(path: &Path) -> Result<Source, Code> {
-    only(&path.display().to_string(), &read_file(path)?)
+pub(crate) fn from_file(path: Text) -> Result<Source, Code> {
+    let path = path.get()?;
+    if path.is_empty() {
+        return Err(INVALID_VALUE);
+    }
+    only(&path, &read_file(Path::new(&path))?)
 }
 
 /// The bytes of a file.

@@ -1,7 +1,6 @@
 //! Libraries: modules without a context. Their kernels can be launched like functions.
 
 use std::ffi::c_uint;
-use std::path::Path;
 use std::sync::Arc;
 
 use ptx2spv_translator::Source;
@@ -37,7 +36,8 @@ pub(crate) fn load_data(
     values: Out<usize>,
     count: c_uint,
 ) -> Result<LibraryHandle, Code> {
-    make(&image::read(image)?, &jit::Options::read(count, options, values)?)
+    let options = jit::Options::read(count, options, values)?;
+    make(&image::read(image)?, &options)
 }
 
 pub(crate) fn load_file(
@@ -46,7 +46,7 @@ pub(crate) fn load_file(
     values: Out<usize>,
     count: c_uint,
 ) -> Result<LibraryHandle, Code> {
-    make(&image::from_file(Path::new(&path.get()?))?, &jit::Options::read(count, options, values)?)
+    make(&image::from_file(path)?, &jit::Options::read(count, options, values)?)
 }
 
 pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {

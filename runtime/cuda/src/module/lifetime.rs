@@ -5,7 +5,10 @@ use std::sync::Mutex;
 
 use ptx2spv_runtime::Device;
 
-use crate::abi::{Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, NOT_SUPPORTED, UNSUPPORTED_EXEC_AFFINITY, lock};
+use crate::abi::{
+    Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, NOT_SUPPORTED, PRIMARY_CONTEXT_ACTIVE, UNSUPPORTED_EXEC_AFFINITY,
+    lock,
+};
 use crate::context::state;
 use crate::context::{self, Context, ContextHandle, FLAGS, with_stack};
 use crate::memory::{self, array};
@@ -28,11 +31,16 @@ fn end(context: &Context) {
 }
 
 pub(crate) fn create(flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
+    create_of(context::API, flags, device)
+}
+
+/// Creates a context for functions of a version of the API.
+pub(crate) fn create_of(version: c_uint, flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
     let device = state::device_by_ordinal(device)?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
-    let made = Context::make(device, flags, false)?;
+    let made = Context::make(device, flags, false, version)?;
     with_stack(|stack| stack.push(made));
     Ok(made)
 }
@@ -112,7 +120,7 @@ pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
     let mut primary = lock(&PRIMARY);
     if primary.retained > 0 {
         primary.end()?;
-        primary.context = Context::make(device, primary.flags, true)?;
+        primary.context = Context::make(device, primary.flags, true, context::API)?;
     }
     Ok(())
 }
@@ -120,7 +128,7 @@ pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
 impl Primary {
     fn retain(&mut self, device: Device) -> Result<ContextHandle, Code> {
         if self.retained == 0 {
-            self.context = Context::make(device, self.flags, true)?;
+            self.context = Context::make(device, self.flags, true, context::API)?;
         }
         self.retained += 1;
         Ok(self.context)
@@ -137,6 +145,15 @@ pub(crate) fn primary_state(device: c_int) -> Result<(c_uint, c_int), Code> {
     state::device_by_ordinal(device)?;
     let primary = lock(&PRIMARY);
     Ok((primary.flags, (primary.retained > 0).into()))
+}
+
+/// The same for programs of the time when the flags of a context that exists couldn't be changed.
+pub(crate) fn set_primary_flags_before_use(device: c_int, flags: c_uint) -> Result<(), Code> {
+    state::device_by_ordinal(device)?;
+    if flags & !FLAGS == 0 && lock(&PRIMARY).retained > 0 {
+        return Err(PRIMARY_CONTEXT_ACTIVE);
+    }
+    set_primary_flags(device, flags)
 }
 
 pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {

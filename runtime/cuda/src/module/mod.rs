@@ -10,7 +10,6 @@ pub(crate) mod loaded;
 pub(crate) mod texture_reference;
 
 use std::ffi::c_uint;
-use std::path::Path;
 use std::sync::Arc;
 
 use ptx2spv_translator::Source;
@@ -23,7 +22,7 @@ use crate::module::function::FunctionHandle;
 use crate::module::loaded::{Loaded, ModuleHandle};
 
 pub(crate) fn load(path: Text) -> Result<ModuleHandle, Code> {
-    load_source(&image::from_file(Path::new(&path.get()?))?, &jit::Options::default())
+    load_source(&image::from_file(path)?, &jit::Options::default())
 }
 
 pub(crate) fn load_data(image: Memory) -> Result<ModuleHandle, Code> {
@@ -36,7 +35,8 @@ pub(crate) fn load_data_with(
     options: In<c_uint>,
     values: Out<usize>,
 ) -> Result<ModuleHandle, Code> {
-    load_source(&image::read(image)?, &jit::Options::read(count, options, values)?)
+    let options = jit::Options::read(count, options, values)?;
+    load_source(&image::read(image)?, &options)
 }
 
 fn load_source(source: &Source, options: &jit::Options) -> Result<ModuleHandle, Code> {

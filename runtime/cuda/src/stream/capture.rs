@@ -57,10 +57,11 @@ fn begin_with(
 }
 
 pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
-    let graph = graph.needed()?;
     let used = stream::used(stream)?;
+    let made = used.made().map_err(|_| ILLEGAL_STATE)?;
+    let graph = graph.needed()?;
     let Point { id, handle, graph: captured, after } = {
-        let mut capture = lock(&used.made()?.capture);
+        let mut capture = lock(&made.capture);
         match &*capture {
             None => return Err(ILLEGAL_STATE),
             Some(Capture { is_origin: false, .. }) => return Err(STREAM_CAPTURE_UNMATCHED),
@@ -122,8 +123,9 @@ pub(crate) fn update_dependencies(
     flags: c_uint,
 ) -> Result<(), Code> {
     let used = stream::used(stream)?;
+    let made = used.made().map_err(|_| ILLEGAL_STATE)?;
     let nodes = nodes.handles(count)?;
-    let mut capture = lock(&used.made()?.capture);
+    let mut capture = lock(&made.capture);
     let after = &mut capture.as_mut().ok_or(ILLEGAL_STATE)?.point.after;
     match flags {
         0 => after.extend(nodes),

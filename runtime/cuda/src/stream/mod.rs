@@ -14,8 +14,8 @@ use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::abi::call::is_per_thread;
 use crate::abi::{
-    Code, Handle, HostFunction, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out, STREAM_CAPTURE_MERGE,
-    STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
+    Code, Handle, HostFunction, INVALID_HANDLE, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out,
+    STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
 use crate::context::{self, Context, ContextHandle, state};
 use crate::graph::command::{HostCall, SharedCommand};
@@ -34,7 +34,7 @@ pub(crate) struct MadeStream {
 
 pub(crate) type StreamHandle = Handle<MadeStream>;
 
-objects!(STREAMS: MadeStream = 2);
+objects!(STREAMS: MadeStream = 2, INVALID_HANDLE, 3);
 
 /// The capture that a stream takes part in.
 pub(crate) struct Capture {

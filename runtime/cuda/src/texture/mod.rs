@@ -178,6 +178,9 @@ impl ResourceDescription {
             return Err(INVALID_VALUE);
         }
         let format = || TexelFormat::from_cuda_number(self.format, self.channels);
+        if self.place == 0 {
+            return Err(INVALID_VALUE);
+        }
         match self.kind {
             ARRAY => Ok((&self.array()?.get()?.array).into()),
             MIPMAPPED => Ok((&MipmappedHandle::from_value(self.place as usize).get()?.array).into()),
@@ -191,7 +194,11 @@ impl ResourceDescription {
     }
 
     fn array(&self) -> Result<ArrayHandle, Code> {
-        if self.kind == ARRAY { Ok(Handle::from_value(self.place as usize)) } else { Err(INVALID_VALUE) }
+        if self.kind == ARRAY && self.place != 0 {
+            Ok(Handle::from_value(self.place as usize))
+        } else {
+            Err(INVALID_VALUE)
+        }
     }
 }
 
