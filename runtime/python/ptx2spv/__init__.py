@@ -65,6 +65,10 @@ class Translation:
     spirv: bytes
     interface: dict[str, Any]
 
+    def __repr__(self) -> str:
+        kernels = ", ".join(entry["name"] for entry in self.interface["entries"])
+        return f"Translation({kernels}: {len(self.spirv)} bytes of SPIR-V)"
+
 
 def translate(ptx: str, *, target: str, name: str = "kernel.ptx", math: str = "exact") -> Translation:
     """Translates PTX to SPIR-V for a preset (see :func:`presets`), or for the file that ``ptx2spv devices --json`` writes.
@@ -72,6 +76,8 @@ def translate(ptx: str, *, target: str, name: str = "kernel.ptx", math: str = "e
     >>> translation = translate(EXAMPLE, target="nvidia")
     >>> translation.spirv[:4].hex(), [entry["name"] for entry in translation.interface["entries"]]
     ('03022307', ['scale'])
+    >>> str(translation).startswith("Translation(scale: ")
+    True
 
     Errors have their places, and the text that is printed quotes them:
 
