@@ -152,6 +152,12 @@ pub enum MatrixStep {
     Sum(Factors),
     /// Of an addend, a scale and the sum of products (`I64`), the result.
     Round(Accumulator),
+    /// The product of three `F32`, given by their bits, as an integer: it is cut off towards zero. The third is a power of two, and the product of
+    /// the others is exact. What is no normal number may be taken for zero; the result is in range.
+    Aligned,
+    /// Of two integers and a power of two (bits of `F32`), the bits of their sum's product with that as an `F32`, cut off towards zero, or made odd
+    /// if the sums are f16. It is zero or a normal number. The sum's magnitude fits 32 bits.
+    Total(Accumulator),
 }
 
 /// Where f16s lie in an `I32`.

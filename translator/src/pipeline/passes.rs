@@ -118,10 +118,12 @@ pub static PASSES: &[Pass] = &[
     }),
     // Before shuffles are mapped, of which products are made where no unit computes them.
     unit("expand_matrix_products", Tree, Tree, |unit, settings| {
-        let Policy { workgroups, matrix_units, generation, .. } = settings.policy;
-        let has_subgroups = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
-        let has_unit = |types| has_subgroups && matrix_units.contains(&types);
-        legalize::expand_matrix_products(&mut unit.function, generation.is_none(), has_unit);
+        let Policy { workgroups, matrix_units, generation, floats, .. } = settings.policy;
+        let are_lanes_invocations = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
+        let has_unit = |types| are_lanes_invocations && matrix_units.contains(&types);
+        let has_floats = singles::trusts(&floats.trusted);
+        let means = legalize::Means { generation: *generation, has_floats, are_lanes_invocations };
+        legalize::expand_matrix_products(&mut unit.function, means, has_unit);
         Ok(())
     }),
     // While each thread still has its own local memory.
@@ -196,7 +198,6 @@ pub static PASSES: &[Pass] = &[
     unit("outline", Mapped, Mapped, |unit, settings| {
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline", shape, settings))
     }),
-    operations("expand_matrix_steps", ALWAYS, legalize::expand_matrix_step),
     // After what says which NaNs are seen, before what replaces operations that the device has but not exactly.
     policy("expand_doubles", Mapped, |function, policy| {
         if !policy.floats.doubles {
@@ -205,6 +206,8 @@ pub static PASSES: &[Pass] = &[
     }),
     // Before the others: what they make needs no care, and would only become slow.
     operations("expand_singles", |policy| !policy.floats.trusted.denormals_f32_kept, singles::expand_single),
+    // These take care of denormals themselves.
+    operations("expand_matrix_steps", ALWAYS, legalize::expand_matrix_step),
     policy("expand_approximate", Mapped, |function, policy| legalize::expand_approximate(function, &policy.floats)),
     operations("expand_root_ends", ALWAYS, legalize::expand_root_ends),
     operations("expand_roots", |policy| !policy.floats.trusted.roots_f32_close, legalize::expand_root),

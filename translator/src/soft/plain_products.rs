@@ -12,9 +12,14 @@ pub fn plain_addend(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> V
 }
 
 /// Adds the products of two words of factors, one after another.
-pub fn add_plain_products(b: &Builder<'_>, factors: Factors, x: Value, y: Value, mut sum: Value) -> Value {
+pub fn add_plain_products(b: &Builder<'_>, factors: Factors, x: Value, y: Value, sum: Value) -> Value {
     let [first, second] = formats(factors);
-    for (x, y) in numbers(b, first, x).into_iter().zip(numbers(b, second, y)) {
+    add_products(b, &numbers(b, first, x), &numbers(b, second, y), sum)
+}
+
+/// Adds products of `F32`, one after another.
+pub fn add_products(b: &Builder<'_>, x: &[Value], y: &[Value], mut sum: Value) -> Value {
+    for (&x, &y) in x.iter().zip(y) {
         sum = b.rounded(Rounding::NearestEven, Arithmetic::Fma(x, y, sum));
     }
     sum
@@ -29,7 +34,7 @@ pub fn plain_sum(b: &Builder<'_>, accumulator: Accumulator, sum: Value) -> Value
 }
 
 /// The numbers of a format in a word, as `F32`.
-fn numbers(b: &Builder<'_>, format: Format, word: Value) -> Vec<Value> {
+pub fn numbers(b: &Builder<'_>, format: Format, word: Value) -> Vec<Value> {
     let half = |minifloat, word| b.op(Type::I32, Op::Matrix(MatrixStep::Halves(minifloat), word, word, word));
     let minifloats = |minifloat| [word, b.shr(word, 16)].map(|pair| half(minifloat, pair)).to_vec();
     let (format, words) = match format {

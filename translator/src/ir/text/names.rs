@@ -108,6 +108,8 @@ modifiers! {
         "scale" Scale(factors),
         "sum" Sum(factors),
         "round" Round(accumulator),
+        "aligned" Aligned,
+        "total" Total(accumulator),
     }
     MatrixTypes {
         "f16" F16,

@@ -26,6 +26,8 @@ pub fn expand_matrix_step(b: &Builder<'_>, policy: &Policy, _: Type, op: Op) -> 
         MatrixStep::Scale(factors) => scale(b, factors, x, y, z),
         MatrixStep::Sum(factors) => sum(b, factors, kept, x, y, z),
         MatrixStep::Round(accumulator) => round(b, accumulator, kept, x, y, z),
+        MatrixStep::Aligned => b.unary(Unary::FloatToSigned(Type::I32), b.fmul(product(b, x, y), float(b, z))),
+        MatrixStep::Total(accumulator) => total(b, accumulator, [x, y], z),
     })
 }
 
@@ -135,7 +137,7 @@ fn addend(accumulator: Accumulator) -> Format {
 }
 
 /// Bits that are kept below the largest exponent.
-fn fraction(generation: Generation) -> u32 {
+pub(super) fn fraction(generation: Generation) -> u32 {
     match generation {
         Generation::Volta => 23,
         Generation::Turing | Generation::Ampere | Generation::Ada => 24,
@@ -289,6 +291,37 @@ fn round(b: &Builder<'_>, accumulator: Accumulator, kept: u32, c: Value, scale: 
     let lacking = whole.bits - format.bits;
     let finite = if lacking > 0 { b.shl(finite, lacking) } else { finite };
     special(b, whole, scale, finite)
+}
+
+fn float(b: &Builder<'_>, bits: Value) -> Value {
+    b.bitcast(bits, Type::F32)
+}
+
+/// The product of two `F32` by their bits, which the device computes.
+fn product(b: &Builder<'_>, x: Value, y: Value) -> Value {
+    b.fmul(float(b, x), float(b, y))
+}
+
+fn total(b: &Builder<'_>, accumulator: Accumulator, [x, y]: [Value; 2], unit: Value) -> Value {
+    let sum = b.add(x, y);
+    // The sum has 33 bits. Its sign is that of both, or that of 32 bits if theirs differ.
+    let differing = b.and(b.xor(x, y), sum);
+    let sign = b.and_const(b.or(b.and(x, y), differing), SINGLE.sign());
+    let all = b.sar(sign, 31);
+    let magnitude = b.sub(b.xor(sum, all), all);
+    let surplus = b.sub_const(b.find_high_bit(magnitude), fraction_bits(SINGLE).into());
+    let surplus = b.binary_const(Binary::MaxSigned, surplus, 0);
+    let whole = b.shl_by(b.shr_by(magnitude, surplus), surplus);
+    let significand = match accumulator {
+        Accumulator::F32 | Accumulator::ShortF32 => whole,
+        Accumulator::F16 | Accumulator::ShortF16 => {
+            let odd = b.or(whole, b.shl_by(b.i32(1), surplus));
+            b.select(b.compare(Compare::Equal, whole, magnitude), whole, odd)
+        }
+    };
+    let number = b.unary(Unary::UnsignedToFloat(Type::F32), significand);
+    // A zero has no sign here.
+    b.bits(b.fmul(number, float(b, b.or(unit, sign))))
 }
 
 /// The result, unless there are infinities or NaNs.

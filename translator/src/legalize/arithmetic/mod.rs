@@ -17,6 +17,7 @@ mod late_nans;
 pub(in crate::legalize) mod matrix;
 pub(in crate::legalize) mod nan_groups;
 pub(in crate::legalize) mod nans;
+pub(in crate::legalize) mod ordinary_products;
 pub(in crate::legalize) mod products;
 pub(in crate::legalize) mod root_ends;
 pub(in crate::legalize) mod roots;

@@ -1,22 +1,34 @@
 //! Products of matrices where the device's matrix units don't compute them as NVIDIA's do: each lane takes the words of its rows and columns from
 //! the lanes that hold them.
 
+use super::matrix::fraction;
+use super::ordinary_products::{Kind, ordinary_sums};
 use crate::ir::{
     Accumulator, Binary, Builder, Builtin, Compare, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt,
     Type, Unary, Value, Var, Warp, WarpOp, rewrite,
 };
 use crate::soft;
-use ptx2spv_target::MatrixTypes;
+use ptx2spv_target::{Generation, MatrixTypes};
+
+/// How products are computed without a unit.
+#[derive(Clone, Copy)]
+pub struct Means {
+    /// Whose sums of floats they have; else those of `F32` arithmetic.
+    pub generation: Option<Generation>,
+    /// Whether the device's `F32` arithmetic is right about normal numbers, so that it serves for ordinary ones.
+    pub has_floats: bool,
+    /// Whether lanes are invocations. What they take of each other is short then, and not repeated.
+    pub are_lanes_invocations: bool,
+}
 
 /// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
-/// Sums of floats that `are_plain` are those of `F32` arithmetic.
-pub fn expand_matrix_products(function: &mut Function, are_plain: bool, has_unit: impl Fn(MatrixTypes) -> bool) {
+pub fn expand_matrix_products(function: &mut Function, means: Means, has_unit: impl Fn(MatrixTypes) -> bool) {
     rewrite(function, |b, stmt| match stmt {
         Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }) if !has_unit(*types) => {
             if has_unit(types.with_signed_bytes()) {
                 by_signed_bytes(b, *types, *fragments, *members, results);
             } else {
-                expand(b, *types, are_plain, fragments, results);
+                expand(b, *types, means, fragments, results);
             }
             Rewritten::Replaced
         }
@@ -52,7 +64,7 @@ fn by_signed_bytes(
     }
 }
 
-fn expand(b: &Builder<'_>, types: MatrixTypes, are_plain: bool, fragments: &Fragments, results: &[Value]) {
+fn expand(b: &Builder<'_>, types: MatrixTypes, means: Means, fragments: &Fragments, results: &[Value]) {
     let fused = match types {
         MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
         MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
@@ -66,115 +78,205 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, are_plain: bool, fragments: &Frag
         MatrixTypes::E4m3E5m2Alone => (Factors::E4m3E5m2, Accumulator::ShortF16),
         MatrixTypes::E5m2E4m3Alone => (Factors::E5m2E4m3, Accumulator::ShortF16),
         MatrixTypes::E5m2Alone => (Factors::E5m2, Accumulator::ShortF16),
-        MatrixTypes::S8 => return bytes(b, [true, true], fragments, results),
-        MatrixTypes::S8U8 => return bytes(b, [true, false], fragments, results),
-        MatrixTypes::U8S8 => return bytes(b, [false, true], fragments, results),
-        MatrixTypes::U8 => return bytes(b, [false, false], fragments, results),
+        MatrixTypes::S8 => return bytes(b, [true, true], &Turns::of(b, means, fragments), results),
+        MatrixTypes::S8U8 => return bytes(b, [true, false], &Turns::of(b, means, fragments), results),
+        MatrixTypes::U8S8 => return bytes(b, [false, true], &Turns::of(b, means, fragments), results),
+        MatrixTypes::U8 => return bytes(b, [false, false], &Turns::of(b, means, fragments), results),
     };
-    if are_plain {
-        plain_sums(b, fused, fragments, results);
-    } else {
-        fused_sums(b, fused, fragments, results);
+    let (factors, accumulator) = fused;
+    let Some(generation) = means.generation else {
+        return plain_sums(b, fused, &Turns::of(b, means, fragments), results);
+    };
+    let are_short = matches!(accumulator, Accumulator::ShortF32 | Accumulator::ShortF16);
+    if are_short || !means.has_floats {
+        let sums = fused_sums(b, fused, fragments);
+        return give(b, sums, results);
+    }
+    let kind = Kind { factors, accumulator, kept: fraction(generation) };
+    let sums = ordinary_sums(b, kind, means, fragments, |b| fused_sums(b, fused, fragments));
+    give(b, sums, results);
+}
+
+/// Lets values be the results.
+fn give(b: &Builder<'_>, values: [Value; 4], results: &[Value]) {
+    for (var, &result) in variables(b, values).into_iter().zip(results) {
+        b.push(Stmt::Let(result, Op::Get(var)));
     }
 }
 
-/// For each element of D, what `add` makes of a first value with each pair of words from the row and the column. There are four turns, one for each
-/// lane that holds words of a row: drivers take long to compile as much code four times.
-fn in_turns(
-    b: &Builder<'_>,
-    fragments: &Fragments,
-    first: [Value; 4],
-    add: impl Fn(&Builder<'_>, [Value; 2], usize, Value) -> Value,
-) -> [Var; 4] {
-    let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
-    let own = b.and_const(lane, 28);
-    let quad = b.and_const(lane, 3);
-    // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
-    let even = b.shl(quad, 3);
-    let odd = b.add_const(even, 4);
-    let sums = first.map(|first| {
-        let ty = b.type_of(first);
-        let sum = b.var(ty);
-        b.set(sum, first);
-        sum
-    });
-    let turn = b.var(Type::I32);
-    b.set(turn, b.i32(0));
-    // Words that are zero everywhere have no part.
-    let mut used = |word| (b.known(word) != Some(0)).then_some(word);
-    let [low, high, low_next, high_next] = fragments.a.map(&mut used);
-    let column = fragments.b.map(used);
-    b.loop_(|b| {
-        let number = b.get(turn);
-        let line = |words: [Option<Value>; 2], first| {
-            let lane = b.add(first, number);
-            words.map(|word| word.map(|word| b.from_lane(word, lane)))
-        };
-        let rows = [[low, low_next], [high, high_next]].map(|words| line(words, own));
-        let columns = [even, odd].map(|first| line(column, first));
-        let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
-        for (element, ((row, column), sum)) in places.zip(sums).enumerate() {
-            let mut value = b.get(sum);
-            for (x, y) in row.iter().zip(column).filter_map(|(row, column)| row.zip(*column)) {
-                value = add(b, [x, y], element, value);
-            }
-            b.set(sum, value);
+/// What a lane has of two rows of A and of two columns of B in a turn: words, of those rows and columns that one of four lanes holds.
+pub struct Lines {
+    rows: [Vec<Value>; 2],
+    columns: [Vec<Value>; 2],
+}
+
+impl Lines {
+    /// The row and the column of each element of D.
+    pub fn places(&self) -> [[&[Value]; 2]; 4] {
+        let [low, high] = &self.rows;
+        let [even, odd] = &self.columns;
+        [[low, even], [low, odd], [high, even], [high, odd]]
+    }
+
+    /// The same of parts of the words of rows and of columns.
+    pub fn map(&self, of_row: impl Fn(Value) -> Vec<Value>, of_column: impl Fn(Value) -> Vec<Value>) -> Self {
+        let [low, high] = &self.rows;
+        let [even, odd] = &self.columns;
+        let rows = [low, high].map(|words| words.iter().flat_map(|word| of_row(*word)).collect());
+        let columns = [even, odd].map(|words| words.iter().flat_map(|word| of_column(*word)).collect());
+        Self { rows, columns }
+    }
+}
+
+/// The turns in which lanes take words from the lanes that hold their rows and columns: one for each of the four that hold a row.
+pub struct Turns<'f> {
+    fragments: &'f Fragments,
+    /// The first lane that holds this one's rows, and those of its columns.
+    own: Value,
+    even: Value,
+    odd: Value,
+    /// What all turns give. Else they form a loop: compilers take long where that much code stands for several lanes, and four times.
+    taken: Option<Vec<Lines>>,
+}
+
+impl<'f> Turns<'f> {
+    /// The turns of a product.
+    pub fn of(b: &Builder<'_>, means: Means, fragments: &'f Fragments) -> Self {
+        let mut turns = Self::in_loop(b, fragments);
+        if means.are_lanes_invocations {
+            turns.taken = Some((0..4).map(|number| turns.take(b, b.i32(number))).collect());
         }
-        let next = b.add_const(number, 1);
-        b.set(turn, next);
-        let is_last = b.compare_const(Compare::Equal, next, 4);
-        b.if_(is_last, Builder::break_);
-    });
-    sums
+        turns
+    }
+
+    /// The turns of a product, in a loop.
+    fn in_loop(b: &Builder<'_>, fragments: &'f Fragments) -> Self {
+        let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
+        let own = b.and_const(lane, 28);
+        let quad = b.and_const(lane, 3);
+        // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
+        let even = b.shl(quad, 3);
+        let odd = b.add_const(even, 4);
+        Self { fragments, own, even, odd, taken: None }
+    }
+
+    /// What a turn gives.
+    fn take(&self, b: &Builder<'_>, number: Value) -> Lines {
+        // Words that are zero everywhere have no part.
+        let is_used = |word: &Value| b.known(*word) != Some(0);
+        let [low, high, low_next, high_next] = self.fragments.a;
+        let used = |words: [Value; 2]| {
+            let pairs = words.into_iter().zip(self.fragments.b);
+            let is_empty = !words.iter().any(is_used);
+            pairs.filter(move |(_, other)| is_used(other) && !is_empty)
+        };
+        let line = |words: Vec<Value>, first| {
+            let lane = b.add(first, number);
+            words.into_iter().map(|word| if is_used(&word) { b.from_lane(word, lane) } else { word }).collect()
+        };
+        let rows = [[low, low_next], [high, high_next]]
+            .map(|words| line(used(words).map(|(word, _)| word).collect(), self.own));
+        let columns =
+            [self.even, self.odd].map(|first| line(self.fragments.b.into_iter().filter(is_used).collect(), first));
+        Lines { rows, columns }
+    }
+
+    /// For each element of D, what `add` makes of first values in all turns.
+    pub fn fold(
+        &self,
+        b: &Builder<'_>,
+        first: [Value; 4],
+        add: impl Fn(&Builder<'_>, &Lines, [Value; 4]) -> [Value; 4],
+    ) -> [Value; 4] {
+        if let Some(taken) = &self.taken {
+            return taken.iter().fold(first, |sums, lines| add(b, lines, sums));
+        }
+        let sums = variables(b, first);
+        let turn = b.var(Type::I32);
+        b.set(turn, b.i32(0));
+        b.loop_(|b| {
+            let number = b.get(turn);
+            let lines = self.take(b, number);
+            let values = add(b, &lines, sums.map(|sum| b.get(sum)));
+            set(b, sums, values);
+            let next = b.add_const(number, 1);
+            b.set(turn, next);
+            let is_last = b.compare_const(Compare::Equal, next, 4);
+            b.if_(is_last, Builder::break_);
+        });
+        sums.map(|sum| b.get(sum))
+    }
+}
+
+/// Variables that have these values.
+pub fn variables(b: &Builder<'_>, values: [Value; 4]) -> [Var; 4] {
+    let vars = values.map(|value| b.var(b.type_of(value)));
+    set(b, vars, values);
+    vars
+}
+
+/// Gives variables values.
+pub fn set(b: &Builder<'_>, vars: [Var; 4], values: [Value; 4]) {
+    for (var, value) in vars.into_iter().zip(values) {
+        b.set(var, value);
+    }
+}
+
+/// For each element of D, what `add` makes of a first value with each pair of words from the row and the column.
+fn by_words(
+    add: impl Fn(&Builder<'_>, [Value; 2], usize, Value) -> Value,
+) -> impl Fn(&Builder<'_>, &Lines, [Value; 4]) -> [Value; 4] {
+    move |b, lines, mut sums| {
+        for (element, ([row, column], sum)) in lines.places().into_iter().zip(&mut sums).enumerate() {
+            for (&x, &y) in row.iter().zip(column) {
+                *sum = add(b, [x, y], element, *sum);
+            }
+        }
+        sums
+    }
 }
 
 /// Sums of an element of C and products, as matrix units compute them.
-fn fused_sums(
-    b: &Builder<'_>,
-    (factors, accumulator): (Factors, Accumulator),
-    fragments: &Fragments,
-    results: &[Value],
-) {
+fn fused_sums(b: &Builder<'_>, (factors, accumulator): (Factors, Accumulator), fragments: &Fragments) -> [Value; 4] {
+    let turns = Turns::in_loop(b, fragments);
     let step = |b: &Builder<'_>, step, x, y, z| b.op(Type::I32, Op::Matrix(step, x, y, z));
     let starts = fragments.c.map(|addend| step(b, MatrixStep::Start(accumulator), addend, addend, addend));
-    let scales = in_turns(b, fragments, starts, |b, [x, y], _, scale| step(b, MatrixStep::Scale(factors), x, y, scale));
-    let scales = scales.map(|scale| b.get(scale));
-    let zero = b.i32(0);
+    let scales =
+        turns.fold(b, starts, by_words(|b, [x, y], _, scale| step(b, MatrixStep::Scale(factors), x, y, scale)));
     // Sixteen products are below 2^31; of thirty-two, fewer bits are kept.
-    let sums = in_turns(b, fragments, [zero; 4], |b, [x, y], element, sum| {
-        // There are as many scales as elements.
-        let term = step(b, MatrixStep::Sum(factors), x, y, scales[element]);
-        b.add(sum, term)
-    });
-    for (((sum, scale), addend), &result) in sums.into_iter().zip(scales).zip(fragments.c).zip(results) {
-        let sum = b.unary(Unary::SignExtend, b.get(sum));
-        b.push(Stmt::Let(result, Op::Matrix(MatrixStep::Round(accumulator), addend, scale, sum)));
-    }
+    let sums = turns.fold(
+        b,
+        [b.i32(0); 4],
+        by_words(|b, [x, y], element, sum| {
+            // There are as many scales as elements.
+            b.add(sum, step(b, MatrixStep::Sum(factors), x, y, scales[element]))
+        }),
+    );
+    std::array::from_fn(|element| {
+        // There are four of each.
+        let sum = b.unary(Unary::SignExtend, sums[element]);
+        step(b, MatrixStep::Round(accumulator), fragments.c[element], scales[element], sum)
+    })
 }
 
 /// Sums of an element of C and products, one after another in `F32`.
-fn plain_sums(
-    b: &Builder<'_>,
-    (factors, accumulator): (Factors, Accumulator),
-    fragments: &Fragments,
-    results: &[Value],
-) {
+fn plain_sums(b: &Builder<'_>, (factors, accumulator): (Factors, Accumulator), turns: &Turns<'_>, results: &[Value]) {
     // Variables have the bits of floats.
-    let addends = fragments.c.map(|addend| b.bits(soft::plain_addend(b, accumulator, addend)));
-    let sums = in_turns(b, fragments, addends, |b, [x, y], _, sum| {
-        let sum = b.bitcast(sum, Type::F32);
-        b.bits(soft::add_plain_products(b, factors, x, y, sum))
+    let addends = turns.fragments.c.map(|addend| b.bits(soft::plain_addend(b, accumulator, addend)));
+    let [of_rows, of_columns] = soft::formats(factors);
+    let sums = turns.fold(b, addends, |b, lines, sums| {
+        let numbers = lines.map(|word| soft::numbers(b, of_rows, word), |word| soft::numbers(b, of_columns, word));
+        let mut places = numbers.places().into_iter();
+        sums.map(|sum| match places.next() {
+            Some([row, column]) => b.bits(soft::add_products(b, row, column, b.bitcast(sum, Type::F32))),
+            None => sum,
+        })
     });
-    for (sum, &result) in sums.into_iter().zip(results) {
-        let total = b.bitcast(b.get(sum), Type::F32);
-        b.set(sum, soft::plain_sum(b, accumulator, total));
-        b.push(Stmt::Let(result, Op::Get(sum)));
-    }
+    give(b, sums.map(|sum| soft::plain_sum(b, accumulator, b.bitcast(sum, Type::F32))), results);
 }
 
-fn bytes(b: &Builder<'_>, are_signed: [bool; 2], fragments: &Fragments, results: &[Value]) {
-    let sums = in_turns(b, fragments, fragments.c, |b, [x, y], _, sum| b.add(sum, b.dot_of_bytes(x, y, are_signed)));
-    for (sum, &result) in sums.into_iter().zip(results) {
-        b.push(Stmt::Let(result, Op::Get(sum)));
-    }
+fn bytes(b: &Builder<'_>, are_signed: [bool; 2], turns: &Turns<'_>, results: &[Value]) {
+    let sums =
+        turns.fold(b, turns.fragments.c, by_words(|b, [x, y], _, sum| b.add(sum, b.dot_of_bytes(x, y, are_signed))));
+    give(b, sums, results);
 }
