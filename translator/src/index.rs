@@ -81,6 +81,13 @@ impl<I: Index, T> IndexVec<I, T> {
     }
 }
 
+impl<I: Index, T: Copy> IndexVec<I, Option<T>> {
+    /// What is known of an index, if anything.
+    pub fn of(&self, index: I) -> Option<T> {
+        self.at(index).copied().flatten()
+    }
+}
+
 impl<I: Index, T> ops::Index<I> for IndexVec<I, T> {
     type Output = T;
 

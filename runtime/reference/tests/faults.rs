@@ -190,21 +190,7 @@ fn plain_devices_stop_what_cannot_go_on() {
 /// A kernel translated with line information: the fault has the line of its PTX.
 #[test]
 fn faults_of_kernels_have_their_ptx_line() {
-    let text = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry kernel()
-.reqntid 8, 1, 1
-{
-    .reg .b32 %r<4>;
-    .shared .align 4 .u32 tile[8];
-    mov.u32 %r1, %tid.x;
-    mov.u32 %r2, tile;
-    mad.lo.u32 %r2, %r1, 8, %r2;
-    st.shared.u32 [%r2], %r1; // here
-    ret;
-}";
+    let text = include_str!("faults/line.ptx");
     let source = ptx2spv_translator::Source::new("kernel.ptx", text);
     let device = device(8, CHECKED, 100_000);
     let options = ptx2spv_translator::Options::new(&device.config().target).line_info(true);

@@ -311,6 +311,9 @@ fn failure(error: Error) -> Failure {
         Error::Translation(diagnostics) if diagnostics.list.iter().all(|one| is_limit(&one.kind)) => {
             Failure::TooLarge(messages(&diagnostics))
         }
+        Error::Translation(diagnostics) if diagnostics.list.iter().any(|one| is_internal(&one.kind)) => {
+            Failure::Broken(messages(&diagnostics))
+        }
         Error::Translation(diagnostics) => Failure::Refused(messages(&diagnostics)),
         Error::SharedMemory { .. } | Error::BufferTooLarge { .. } => Failure::TooLarge(error.to_string()),
         Error::Fault { findings } => Failure::Fault(findings),
@@ -328,6 +331,11 @@ fn failure(error: Error) -> Failure {
             _ => Failure::Broken(error.to_string()),
         },
     }
+}
+
+/// Whether the translator has failed, which no case may expect.
+fn is_internal(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Internal(_))
 }
 
 fn is_limit(kind: &ErrorKind) -> bool {

@@ -475,7 +475,7 @@ impl Places {
     }
 
     fn of(&self, var: Var) -> Option<Var> {
-        let place = self.places.at(var).copied().flatten()?;
+        let place = self.places.of(var)?;
         Some(Var(place.get() - 1))
     }
 }

@@ -51,7 +51,7 @@ impl Filler<'_> {
                     let condition = match condition {
                         Condition::Branch(number) => match self.blocks.at(BlockId(number)).map(|block| block.end) {
                             Some(End::Branch { condition, .. }) => {
-                                let mark = self.marks.at(BlockId(number)).copied().flatten();
+                                let mark = self.marks.of(BlockId(number));
                                 out.extend(mark.map(Stmt::At));
                                 condition
                             }

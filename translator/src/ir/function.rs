@@ -125,6 +125,19 @@ impl Function {
         definitions(&self.body, self.values.len())
     }
 
+    /// The values that each variable is set to.
+    pub fn sets(&self) -> IndexVec<Var, Vec<Value>> {
+        let mut sets = IndexVec::filled(Vec::new(), self.vars.len());
+        for_each_stmt(&self.body, |stmt| {
+            if let Stmt::Set(var, value) = stmt
+                && let Some(entry) = sets.at_mut(*var)
+            {
+                entry.push(*value);
+            }
+        });
+        sets
+    }
+
     /// A new value of a type.
     pub fn value(&mut self, ty: Type) -> Value {
         self.values.push(ty)

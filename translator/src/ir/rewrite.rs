@@ -71,7 +71,7 @@ impl<R: FnMut(&Builder<'_>, &Stmt) -> Rewritten> Rewriting<R> {
         if !self.replacement.is_empty() {
             // Values that `replace` made are above the table and are never replaced.
             let replacement = &self.replacement;
-            map_operands(stmt, |value| replacement.at(value).copied().flatten().unwrap_or(value));
+            map_operands(stmt, |value| replacement.of(value).unwrap_or(value));
         }
         match stmt {
             Stmt::If { then, otherwise, .. } => {

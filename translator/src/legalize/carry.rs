@@ -19,7 +19,7 @@ pub(super) enum Carrier {
 impl Carrier {
     /// Picks up a value where it is in scope.
     pub(super) fn take(b: &Builder<'_>, value: Value, constants: &Constants) -> Carrier {
-        if let Some(bits) = constants.at(value).copied().flatten() {
+        if let Some(bits) = constants.of(value) {
             return Carrier::Constant(bits);
         }
         let parts = match b.type_of(value) {

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::index::IndexVec;
 use crate::ir::{Binary, Builtin, Function, Op, Stmt, Unary, Value, Var, for_each_stmt, semantics};
 use crate::warp::Blocks;
 
@@ -13,9 +14,9 @@ const MOST_INVOCATIONS: u64 = 1 << 16;
 /// What defines a function's integers, and the largest numbers that were asked for.
 pub(in crate::legalize) struct Largest {
     blocks: Blocks,
-    definitions: FxHashMap<Value, Op>,
+    pub definitions: IndexVec<Value, Option<Op>>,
     /// What variables are set to.
-    sets: FxHashMap<Var, Vec<Value>>,
+    pub sets: IndexVec<Var, Vec<Value>>,
     /// The largest numbers of values that narrow accesses load.
     values: FxHashMap<Value, u64>,
     /// Those of variables; all that the type has while it is looked for.
@@ -27,29 +28,19 @@ impl Largest {
     pub fn new(function: &Function, blocks: Blocks) -> Self {
         let mut found = Self {
             blocks,
-            definitions: FxHashMap::default(),
-            sets: FxHashMap::default(),
+            definitions: function.definitions(),
+            sets: function.sets(),
             values: FxHashMap::default(),
             vars: FxHashMap::default(),
         };
-        for_each_stmt(&function.body, |stmt| match stmt {
-            Stmt::Let(value, op) => drop(found.definitions.insert(*value, *op)),
-            Stmt::Set(var, value) => found.sets.entry(*var).or_default().push(*value),
-            Stmt::Load { results, access, .. } if access.bytes < 4 => {
+        for_each_stmt(&function.body, |stmt| {
+            if let Stmt::Load { results, access, .. } = stmt
+                && access.bytes < 4
+            {
                 found.values.extend(results.iter().map(|result| (*result, (1 << (8 * access.bytes)) - 1)));
             }
-            _ => {}
         });
         found
-    }
-
-    pub fn definitions(&self) -> &FxHashMap<Value, Op> {
-        &self.definitions
-    }
-
-    /// What a variable is set to.
-    pub fn contents(&self, var: Var) -> &[Value] {
-        self.sets.get(&var).map_or(&[], Vec::as_slice)
     }
 
     /// The largest number that a value may be.
@@ -62,7 +53,7 @@ impl Largest {
             return known;
         }
         let all = semantics::mask(function.type_of(value));
-        let (Some(depth), Some(&op)) = (depth.checked_sub(1), self.definitions.get(&value)) else { return all };
+        let (Some(depth), Some(op)) = (depth.checked_sub(1), self.definitions.of(value)) else { return all };
         let found = self.of_op(function, &op, depth).unwrap_or(all).min(all);
         self.values.insert(value, found);
         found
@@ -90,7 +81,7 @@ impl Largest {
                     None => {
                         self.vars.insert(var, all);
                         // Variables begin as zero.
-                        let sets = self.sets.get(&var).cloned().unwrap_or_default();
+                        let sets = self.sets.at(var).cloned().unwrap_or_default();
                         let most = sets.into_iter().map(|value| self.find(function, value, depth)).max().unwrap_or(0);
                         self.vars.insert(var, most);
                         most
@@ -112,13 +103,13 @@ impl Largest {
                 most.filter(|most| *most <= all)?
             }
             Op::Binary(op @ (Binary::Shl | Binary::Shr | Binary::DivUnsigned), a, b) => {
-                let Some(&Op::Const(b)) = self.definitions.get(&b) else { return None };
+                let Some(Op::Const(b)) = self.definitions.of(b) else { return None };
                 let (ty, most) = (function.type_of(a), self.find(function, a, depth));
                 let result = semantics::binary(op, ty, most, b)?;
                 Some(result).filter(|result| op != Binary::Shl || result >> b == most)?
             }
-            Op::Binary(Binary::RemUnsigned, a, b) => match self.definitions.get(&b) {
-                Some(&Op::Const(b @ 1..)) => self.find(function, a, depth).min(b - 1),
+            Op::Binary(Binary::RemUnsigned, a, b) => match self.definitions.of(b) {
+                Some(Op::Const(b @ 1..)) => self.find(function, a, depth).min(b - 1),
                 _ => return None,
             },
             _ => return None,

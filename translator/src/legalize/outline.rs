@@ -58,7 +58,7 @@ impl Shape {
             Value::new(position)
         });
         let types = operands.map(|operand| operand.map(|operand| function.type_of(operand)));
-        let constants = operands.map(|operand| constants.at(operand?).copied().flatten());
+        let constants = operands.map(|operand| constants.of(operand?));
         (Shape { op, operands: types, constants, result: function.type_of(result) }, operands)
     }
 
@@ -287,7 +287,7 @@ fn floors_of_clamped(function: &Function, facts: &Facts, constants: &Constants) 
             saturated.insert(*value);
         }
     });
-    let constant = |value: Value| constants.at(value).copied().flatten();
+    let constant = |value: Value| constants.of(value);
     for_each_stmt(&function.body, |stmt| {
         if let Stmt::Let(_, op @ Op::Rounded(Rounding::Down, Arithmetic::Fma(x, y, z))) = stmt
             && saturated.contains(x)

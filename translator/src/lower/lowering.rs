@@ -2,7 +2,7 @@
 
 use crate::decode::program::{Instruction, Operand, Program, Reg};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Builder, Type, Unary, Value, Var};
+use crate::ir::{Block, Builder, Stmt, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::lower::layout::Layout;
 use crate::lower::layout::frame::Frame;
@@ -66,6 +66,32 @@ impl Lowering<'_, '_> {
     /// The variable that holds the carry flag `CC.CF`.
     pub fn carry(&mut self) -> Var {
         *self.frame.carry.get_or_insert_with(|| self.b.var(Type::Bool))
+    }
+
+    /// The list that `fill` appends to, apart from the present one.
+    pub fn nested(&mut self, fill: impl FnOnce(&mut Self) -> Result) -> Result<Block> {
+        let outer = self.b.take_block();
+        let filled = fill(self);
+        let block = self.b.replace_block(outer);
+        filled.map(|()| block)
+    }
+
+    /// Runs `then` if the condition holds.
+    pub fn if_(&mut self, condition: Value, then: impl FnOnce(&mut Self) -> Result) -> Result {
+        self.if_else(condition, then, |_| Ok(()))
+    }
+
+    /// Runs `then` if the condition holds, else `otherwise`.
+    pub fn if_else(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self) -> Result,
+        otherwise: impl FnOnce(&mut Self) -> Result,
+    ) -> Result {
+        let then = self.nested(then)?;
+        let otherwise = self.nested(otherwise)?;
+        self.b.push(Stmt::If { condition, then, otherwise });
+        Ok(())
     }
 
     /// Makes the function record where threads exit.

@@ -53,10 +53,6 @@ impl Lowering<'_, '_> {
         let Some((register, negated)) = instruction.guard else { return lower(self) };
         let guard = self.register(register)?;
         let guard = if negated { self.b.not(guard) } else { guard };
-        let outer = self.b.take_block();
-        let result = lower(self);
-        let then = self.b.replace_block(outer);
-        self.b.push(crate::ir::Stmt::If { condition: guard, then, otherwise: Vec::new() });
-        result
+        self.if_(guard, lower)
     }
 }

@@ -122,7 +122,7 @@ impl Combiner<'_> {
     }
 
     fn place(&self, value: Value) -> BaseOffset {
-        self.places.at(value).copied().flatten().unwrap_or((Some(value), 0))
+        self.places.of(value).unwrap_or((Some(value), 0))
     }
 
     /// A load that may be combined with others.

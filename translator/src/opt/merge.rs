@@ -78,7 +78,7 @@ fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> B
 
 /// Whether the `If` at a place asks `condition` or its negation.
 fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool {
-    let not = |value: Value| negation.at(value).copied().flatten();
+    let not = |value: Value| negation.of(value);
     match out.get(at) {
         Some(Stmt::If { condition: first, .. }) => {
             *first == condition || not(*first) == Some(condition) || not(condition) == Some(*first)

@@ -58,7 +58,7 @@ pub fn narrow_truncated(function: &mut Function) {
 /// For each variable, whether it has 64 bits of which only the lower half matters.
 fn lower_halves(function: &Function) -> IndexVec<Var, bool> {
     let mut definition: IndexVec<Value, Option<Op>> = IndexVec::filled(None, function.values.len());
-    let mut contents: IndexVec<Var, Vec<Value>> = IndexVec::filled(Vec::new(), function.vars.len());
+    let mut contents = function.sets();
     // Values whose upper half matters.
     let mut whole = Vec::new();
     for_each_stmt(&function.body, |stmt| match *stmt {
@@ -68,7 +68,7 @@ fn lower_halves(function: &Function) -> IndexVec<Var, bool> {
                 for_each_operand(stmt, |operand| whole.push(operand));
             }
         }
-        Stmt::Set(var, value) => contents[var].push(value),
+        Stmt::Set(..) => {}
         _ => for_each_operand(stmt, |operand| whole.push(operand)),
     });
     let is_candidate = |&ty: &Type| ty == Type::I64;
@@ -106,7 +106,7 @@ fn halves_suffice(op: Op, definition: &IndexVec<Value, Option<Op>>) -> bool {
 /// The lower half of a value, computed from the lower halves of what it was computed from.
 pub(super) fn narrow(b: &Builder<'_>, definition: &IndexVec<Value, Option<Op>>, value: Value, steps: u32) -> Value {
     let Some(steps) = steps.checked_sub(1) else { return b.truncate(value) };
-    match definition.at(value).copied().flatten() {
+    match definition.of(value) {
         Some(Op::Const(bits)) => b.constant(Type::I32, bits),
         Some(Op::Unary(Unary::ZeroExtend | Unary::SignExtend, inner)) => inner,
         Some(Op::Binary(
@@ -136,7 +136,7 @@ fn narrow_comparison(
         Compare::LessEqualSigned => true,
         _ => return None,
     };
-    let defined = |value: Value| definition.at(value).copied().flatten();
+    let defined = |value: Value| definition.of(value);
     let in_range = |bits: u64| i32::try_from(bits.cast_signed()).ok().map(i32::cast_unsigned);
     let below_range = |bits: u64| bits.cast_signed() < 0;
     let (left, right) = match (defined(left)?, defined(right)?) {

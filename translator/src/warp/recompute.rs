@@ -49,7 +49,7 @@ impl Pack<'_> {
         if is_same || operations.iter().any(|(known, _)| *known == value) {
             return true;
         }
-        let Some(op) = self.definitions.at(value).copied().flatten() else { return false };
+        let Some(op) = self.definitions.of(value) else { return false };
         let is_able = match op {
             Op::Builtin(builtin) => matches!(builtin, Builtin::ThreadIndex | Builtin::ThreadId(_)),
             Op::Const(_) | Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select(..) => op.is_speculatable(),

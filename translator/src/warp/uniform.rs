@@ -58,7 +58,7 @@ impl Uniform {
 
     /// The bits of a value that is a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u32> {
-        let bits = self.constants.at(value).copied().flatten()?;
+        let bits = self.constants.of(value)?;
         u32::try_from(bits).ok()
     }
 

@@ -121,7 +121,9 @@ impl Sides {
             let complaint = match (&result, &first) {
                 (Err(Failure::TooLarge(_)), _) => continue,
                 (Err(Failure::Refused(_)), _) if loose => continue,
-                (Err(error), _) if loose && first.is_none() => return (Class::LeftOut, error.to_string()),
+                (Err(error @ Failure::Fault(_)), _) if loose && first.is_none() => {
+                    return (Class::LeftOut, error.to_string());
+                }
                 (Err(error), _) => Some(error.to_string()),
                 (Ok(outputs), _) if !outputs.findings.is_empty() && loose => return (Class::LeftOut, String::new()),
                 (Ok(_), _) if !checks.is_empty() => match judge(&case.expectation, &result) {

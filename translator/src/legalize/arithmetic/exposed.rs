@@ -58,7 +58,7 @@ impl Exposed {
 
     /// The bits of a value that is a constant.
     pub fn constant(&self, value: Value) -> Option<u64> {
-        self.constants.at(value).copied().flatten()
+        self.constants.of(value)
     }
 
     fn expose(&mut self, value: Value) {

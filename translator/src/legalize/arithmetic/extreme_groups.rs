@@ -55,15 +55,14 @@ impl Rare for Extremes<'_> {
     }
 
     fn is_rare(&mut self, b: &Builder<'_>) -> Value {
-        let known = |operand| self.constants.at(operand).copied().flatten();
         let of_quotients = std::mem::take(&mut self.of_quotients);
         // The range is as large below one as above, so that a number is ordinary if its square is.
-        let is_square = |square: &Value, root: Value| {
-            self.definitions.at(*square).copied().flatten() == Some(Op::Binary(Binary::FMul, root, root))
-        };
+        let is_square =
+            |square: &Value, root: Value| self.definitions.of(*square) == Some(Op::Binary(Binary::FMul, root, root));
         let has_square = |root: Value| of_quotients.iter().any(|square| is_square(square, root));
         let of_quotients = of_quotients.iter().filter(|operand| !has_square(**operand));
-        let of_quotients = of_quotients.filter_map(|operand| division::above_least(b, *operand, known(*operand)));
+        let of_quotients =
+            of_quotients.filter_map(|operand| division::above_least(b, *operand, self.constants.of(*operand)));
         let of_quotients = reaches(b, division::RANGE, of_quotients);
         let of_roots = self.of_roots.drain(..).map(|operand| sqrt::above_least(b, operand));
         let of_roots = reaches(b, sqrt::RANGE.into(), of_roots);
@@ -84,7 +83,7 @@ impl Rare for Extremes<'_> {
             }
         }
         let magnitude = |value: Value| {
-            let bits = self.constants.at(value).copied().flatten()?;
+            let bits = self.constants.of(value)?;
             Some(f32::from_bits(u32::try_from(bits).ok()?).abs())
         };
         let is_finite = |value: Value| finite.contains(&value) || magnitude(value).is_some_and(f32::is_finite);

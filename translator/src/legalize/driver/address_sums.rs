@@ -55,8 +55,8 @@ impl Sums<'_> {
     fn operation(&self, mut value: Value) -> Option<Op> {
         // A variable may be set to itself.
         for _ in 0..DEEPEST {
-            match self.largest.definitions().get(&value).copied() {
-                Some(Op::Get(var)) => match *self.largest.contents(var) {
+            match self.largest.definitions.of(value) {
+                Some(Op::Get(var)) => match self.largest.sets[var][..] {
                     [only] => value = only,
                     _ => return Some(Op::Get(var)),
                 },
@@ -83,7 +83,7 @@ impl Sums<'_> {
                 // A compiler that unrolls loops and knows which branch is taken puts the values in the variable's place.
                 Some(Op::Get(var)) => {
                     if variables.insert(var) {
-                        operands.extend(self.largest.contents(var).iter().map(|value| (*value, ROUNDS)));
+                        operands.extend(self.largest.sets[var].iter().map(|value| (*value, ROUNDS)));
                     }
                 }
                 Some(_) => {

@@ -10,15 +10,14 @@ const VEIL: u64 = 8;
 /// Hides the bits of floats that are made from conditions.
 pub fn hide_conditions(function: &mut Function) {
     let constants = function.constants();
-    let known = |value| constants.at(value).copied().flatten();
     let conditions = Marks::forward(function, |conditions, _, stmt| match *stmt {
         Stmt::Let(_, Op::Select(_, x, y)) => {
-            let is_bit = |value| known(value).is_some_and(|bits: u64| matches!(bits as u32 as i32, -1..=1));
+            let is_bit = |value| constants.of(value).is_some_and(|bits| matches!(bits as u32 as i32, -1..=1));
             [x, y].into_iter().all(|value| conditions.value(value) || is_bit(value))
         }
         // A quotient by more than half of what a word holds is 0 or 1.
         Stmt::Let(_, Op::Binary(Binary::DivUnsigned, x, y)) => {
-            conditions.value(x) || known(y).is_some_and(|bits| bits >= 1 << 31)
+            conditions.value(x) || constants.of(y).is_some_and(|bits| bits >= 1 << 31)
         }
         Stmt::Let(
             _,

@@ -119,7 +119,7 @@ impl Dots {
         }
         let mut sources: IndexVec<Value, Value> = function.values.indices().collect();
         let constants = function.constants();
-        let is_sign = |value: Value| constants.at(value).copied().flatten() == Some(SINGLE.sign());
+        let is_sign = |value: Value| constants.of(value) == Some(SINGLE.sign());
         for_each_stmt(&function.body, |stmt| match *stmt {
             Stmt::Let(value, Op::Unary(Unary::FNeg | Unary::Bitcast(_), source)) => sources[value] = sources[source],
             Stmt::Let(value, Op::Binary(Binary::Xor, source, sign)) if is_sign(sign) => {
@@ -154,7 +154,7 @@ impl Dots {
 
     /// Whether a driver may find out that a factor is 1 or -1.
     fn may_be_unit(&self, value: Value) -> bool {
-        match self.constants.at(value).copied().flatten() {
+        match self.constants.of(value) {
             Some(bits) => is_unit(bits),
             None => self.units.value(value) || self.may_be_known(value),
         }

@@ -135,7 +135,7 @@ impl Flattening<'_> {
     }
 
     fn name(&self, value: Value) -> Value {
-        self.names.at(value).copied().flatten().unwrap_or(value)
+        self.names.of(value).unwrap_or(value)
     }
 
     /// Splits the statements of an arm, so that those nested too deep stand beside the others under conditions of their own.

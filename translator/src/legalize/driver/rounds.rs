@@ -364,7 +364,7 @@ impl<'f> Counter<'f> {
     }
 
     fn constant(&self, value: Value) -> Option<u64> {
-        self.constants.at(value).copied().flatten()
+        self.constants.of(value)
     }
 
     /// The rounds until an exit is taken.

@@ -7,8 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::{
-    Binary, Builder, Function, Marks, Op, Rewritten, Stmt, Type, Unary, Value, for_each_operand, for_each_stmt, mask,
-    rewrite,
+    Binary, Builder, Function, Marks, Op, Rewritten, Stmt, Type, Unary, for_each_operand, for_each_stmt, mask, rewrite,
 };
 use crate::legalize::arithmetic::exposed::Exposed;
 use crate::legalize::driver::veil::Veil;
@@ -22,10 +21,9 @@ pub fn hide_signs(function: &mut Function) {
     let exposed = Exposed::of(function);
     let mut masked = FxHashSet::default();
     let constants = function.constants();
-    let known = |value: Value| constants.at(value).copied().flatten();
     for_each_stmt(&function.body, |stmt| {
         if let Stmt::Let(result, Op::Binary(op, x, y)) = *stmt
-            && known(y).is_some_and(|bits| is_mask(op, function.type_of(result), bits))
+            && constants.of(y).is_some_and(|bits| is_mask(op, function.type_of(result), bits))
             && computed.value(x)
             && exposed.value(result)
         {

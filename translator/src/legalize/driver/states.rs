@@ -24,7 +24,7 @@ pub fn state_variables(body: &Block, constants: &Constants) -> FxHashSet<Var> {
             compared.extend([a, b].into_iter().filter_map(|value| read.get(value).copied()))
         }
         Stmt::Set(var, value) => {
-            let is_constant = constants.at(*value).copied().flatten().is_some();
+            let is_constant = constants.of(*value).is_some();
             (if is_constant { &mut found } else { &mut others }).insert(*var);
         }
         Stmt::Loop(inside) => for_each_stmt(inside, |stmt| {
@@ -120,6 +120,6 @@ impl Round<'_> {
     }
 
     fn value(&self, known: &FxHashMap<Value, u64>, value: Value) -> Option<u64> {
-        known.get(&value).copied().or_else(|| self.constants.at(value).copied().flatten())
+        known.get(&value).copied().or_else(|| self.constants.of(value))
     }
 }

@@ -99,7 +99,7 @@ fn checked(function: &Function, largest: &mut Largest, stmt: &Stmt) -> Option<Ch
         Space::Shared => function.workgroup_shared_bytes(),
         Space::Global | Space::Generic => return None,
     };
-    let (base, constant) = place(largest.definitions(), address);
+    let (base, constant) = place(&largest.definitions, address);
     let most = base.map_or(0, |base| largest.of(function, base));
     // Offsets have 32 bits.
     if most.saturating_add((constant as u32).into()).saturating_add(bytes) <= inside {

@@ -4,7 +4,7 @@
 use super::common::{Common, sources};
 use super::waiting::Waiting;
 use super::ways::Ways;
-use super::{apart, by_loads, fetch};
+use super::{by_loads, fetch};
 use crate::decode::program::Instruction;
 use crate::ir::{Builder, Compare, Stmt, Type, Value};
 use crate::lower::lowering::{Lowering, Result};
@@ -20,7 +20,7 @@ pub(in crate::lower) fn read_all(l: &mut Lowering<'_, '_>, first: &Instruction, 
         reads.push((read, read_or_wait(l, &ways)?));
     }
     l.b.at(first.span);
-    let loads = apart(l, |l| in_turn(l, &reads))?;
+    let loads = l.nested(|l| in_turn(l, &reads))?;
     l.b.append(ways.unless_always(loads));
     for (instruction, Waiting { results, .. }) in reads {
         l.b.at(instruction.span);
@@ -54,11 +54,11 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
     let waits: Vec<Value> = reads.iter().map(|(_, read)| l.b.get(read.waits)).collect();
     let turn = l.b.var(Type::I32);
     l.b.set(turn, l.b.i32(0));
-    let body = apart(l, |l| {
+    let body = l.nested(|l| {
         let number = l.b.get(turn);
         let turns: Vec<Value> = (0..reads.len() as u64).map(|read| is_turn(&l.b, number, read)).collect();
         let is_needed = choose(&l.b, &turns, &waits);
-        let then = apart(l, |l| {
+        l.if_(is_needed, |l| {
             for (var, values) in &values {
                 l.b.set(*var, choose(&l.b, &turns, values));
             }
@@ -71,7 +71,6 @@ fn in_turn(l: &mut Lowering<'_, '_>, reads: &[(&Instruction, Waiting)]) -> Resul
             }
             Ok(())
         })?;
-        l.b.push(Stmt::If { condition: is_needed, then, otherwise: Vec::new() });
         let next = l.b.add_const(number, 1);
         l.b.set(turn, next);
         let is_last = is_turn(&l.b, next, reads.len() as u64);

@@ -70,14 +70,12 @@ pub fn fetch(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     };
     let format = Format::of(l, image.texel, image.channels);
     let channels = no_channels(l);
-    let outer = l.b.take_block();
-    if let Some(x) = point.coordinates.first().copied() {
+    l.if_(is_there, |l| {
+        let Some(x) = point.coordinates.first().copied() else { return Ok(()) };
         let bytes = format.bytes(l, x);
         let address = level.address(l, geometry, bytes, &point);
-        format.fetch(l, address, channels)?;
-    }
-    let then = l.b.replace_block(outer);
-    l.b.push(crate::ir::Stmt::If { condition: is_there, then, otherwise: Vec::new() });
+        format.fetch(l, address, channels)
+    })?;
     finish(l, i, channels)
 }
 

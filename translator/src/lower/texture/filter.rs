@@ -75,12 +75,12 @@ impl<'s> Filter<'s> {
         let arithmetic = self.source.arithmetic;
         let skips = l.b.and(l.b.not(second), arithmetic.fractions);
         counts = l.b.and(counts, l.b.not(skips));
-        let tap_outer = l.b.take_block();
-        let tap = tap(&l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
-        self.source.load(l, level, &tap, self.loaded)?;
-        self.take(&l.b, second, weight);
-        let then = l.b.replace_block(tap_outer);
-        l.b.push(Stmt::If { condition: counts, then, otherwise: Vec::new() });
+        l.if_(counts, |l| {
+            let tap = tap(&l.b, [(x, right), (y, lower)], depth.map(|z| (z, back)));
+            self.source.load(l, level, &tap, self.loaded)?;
+            self.take(&l.b, second, weight);
+            Ok(())
+        })?;
         let b = &l.b;
         let next = b.add_const(number, 1);
         b.set(step, next);
@@ -168,16 +168,16 @@ impl Source {
             (x, y, face) = (column, row, Some(other));
         }
         let slice = self.slice(l, face, tap.z);
-        let outer = l.b.take_block();
-        let geometry = Geometry { dimensions: 2, layered: slice.is_some(), cube: false };
-        let bytes = self.format.bytes(l, x);
-        let address = level.address(l, geometry, bytes, &Point { coordinates: vec![x, y], layer: slice });
-        self.format.load(l, address, into)?;
-        let then = l.b.take_block();
-        border::load(l, self, into);
-        let otherwise = l.b.replace_block(outer);
-        l.b.push(Stmt::If { condition: tap.inside, then, otherwise });
-        Ok(())
+        let inside = |l: &mut Lowering<'_, '_>| {
+            let geometry = Geometry { dimensions: 2, layered: slice.is_some(), cube: false };
+            let bytes = self.format.bytes(l, x);
+            let address = level.address(l, geometry, bytes, &Point { coordinates: vec![x, y], layer: slice });
+            self.format.load(l, address, into)
+        };
+        l.if_else(tap.inside, inside, |l| {
+            border::load(l, self, into);
+            Ok(())
+        })
     }
 }
 

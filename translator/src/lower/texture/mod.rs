@@ -34,7 +34,7 @@ pub(super) use batched::read_all;
 use super::lowering::{Lowering, Result};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Builder, Compare, Stmt, Value, Var};
+use crate::ir::{Builder, Compare, Value, Var};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
 use ptx2spv_interface::texture;
@@ -115,14 +115,6 @@ fn clamp_fraction(b: &Builder<'_>, value: Value, least: Value) -> Value {
     let [zero, one] = [0.0, 1.0].map(|number| b.f32(number));
     let is_number = b.feq(value, value);
     clamp_float(b, b.select(is_number, value, zero), [least, one])
-}
-
-/// Statements that set the channels, apart from those around.
-fn apart(l: &mut Lowering<'_, '_>, read: impl FnOnce(&mut Lowering<'_, '_>) -> Result) -> Result<Vec<Stmt>> {
-    let outer = l.b.take_block();
-    let done = read(l);
-    let block = l.b.replace_block(outer);
-    done.map(|()| block)
 }
 
 /// The smaller of two unsigned numbers.

@@ -2,7 +2,7 @@
 
 use super::{Geometry, Point};
 use crate::decode::program::Operand;
-use crate::ir::{Access, Builtin, Compare, MemoryOrder, Space, Type, Value};
+use crate::ir::{Access, Builtin, Compare, MemoryOrder, Space, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::lower::lowering::{Lowering, Result};
 use ptx2spv_interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
@@ -117,7 +117,7 @@ impl Levels {
             l.b.set(var, value);
         }
         let then = l.b.replace_block(outer);
-        l.b.push(crate::ir::Stmt::If { condition: is_other, then, otherwise: Vec::new() });
+        l.b.push(Stmt::If { condition: is_other, then, otherwise: Vec::new() });
         let base = l.b.get(base);
         let [slice, slice_high, pitch, width, height, depth] = vars.map(|var| l.b.get(var));
         Level { base, slice: [slice, slice_high], pitch, width, height, depth }

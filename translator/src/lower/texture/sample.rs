@@ -10,7 +10,7 @@ use super::level::{self, Chosen};
 use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
 use super::ways::Ways;
-use super::{Geometry, apart, cube, footprint};
+use super::{Geometry, cube, footprint};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Builder, Stmt, Type, Value, Var};
@@ -24,7 +24,7 @@ const OFFSET_BITS: u32 = 4;
 pub fn sample(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let channels = no_channels(l);
     let ways = Ways::of(l, i)?;
-    let loads = apart(l, |l| by_loads(l, i, channels))?;
+    let loads = l.nested(|l| by_loads(l, i, channels))?;
     let all = ways.or_else(l, channels, loads)?;
     l.b.append(all);
     finish(l, i, channels)
@@ -43,14 +43,12 @@ pub(super) fn by_loads(l: &mut Lowering<'_, '_>, i: &Instruction, results: [Var;
     };
     let chosen = level::chosen(l, source.sampler, &source.levels, asked);
     let filtered = l.b.or(source.is_linear, chosen.filtered);
-    let then = apart(l, |l| {
-        let otherwise = apart(l, |l| nearest(l, &source, chosen.lower, results))?;
-        let then = apart(l, |l| blend(l, &source, &chosen, results))?;
+    l.if_(source.exists, |l| {
+        let otherwise = l.nested(|l| nearest(l, &source, chosen.lower, results))?;
+        let then = l.nested(|l| blend(l, &source, &chosen, results))?;
         l.b.push(Stmt::If { condition: filtered, then, otherwise });
         Ok(())
-    })?;
-    l.b.push(Stmt::If { condition: source.exists, then, otherwise: Vec::new() });
-    Ok(())
+    })
 }
 
 /// Loads the nearest texel of a level.

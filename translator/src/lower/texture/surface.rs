@@ -7,7 +7,7 @@ use super::record::{Level, Record};
 use super::{Geometry, Point, clamp, least, list};
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Stmt, Value};
+use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Value};
 use crate::isa::modifiers::{Bounds, Operator};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
@@ -95,12 +95,10 @@ impl SurfaceAccess {
         l: &mut Lowering<'_, '_>,
         access: impl FnOnce(&mut Lowering<'_, '_>, Value) -> Result,
     ) -> Result {
-        let outer = l.b.take_block();
-        let address = self.level.address(l, self.geometry, self.bytes, &self.point);
-        let result = access(l, address);
-        let then = l.b.replace_block(outer);
-        l.b.push(Stmt::If { condition: self.is_there, then, otherwise: Vec::new() });
-        result
+        l.if_(self.is_there, |l| {
+            let address = self.level.address(l, self.geometry, self.bytes, &self.point);
+            access(l, address)
+        })
     }
 }
 
@@ -198,11 +196,5 @@ pub fn reduce(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let is_signed = super::is_among(l, format, SIGNED_FORMATS);
     let limit = l.b.compare_const(Compare::LessUnsigned, format, 32);
     let is_signed = l.b.and(is_signed, limit);
-    let outer = l.b.take_block();
-    reduce(l, signed)?;
-    let then = l.b.take_block();
-    reduce(l, unsigned)?;
-    let otherwise = l.b.replace_block(outer);
-    l.b.push(Stmt::If { condition: is_signed, then, otherwise });
-    Ok(())
+    l.if_else(is_signed, |l| reduce(l, signed), |l| reduce(l, unsigned))
 }

@@ -2,7 +2,7 @@
 
 use super::is_among;
 use crate::diagnostic::Diagnostic;
-use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
+use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
 use crate::lower::lowering::{Lowering, Result};
 use crate::soft::{self, HALF};
 use ptx2spv_interface::push_constant;
@@ -81,13 +81,11 @@ impl Format {
     pub(super) fn load(&self, l: &mut Lowering<'_, '_>, address: Value, into: [Var; 4]) -> Result {
         let shift = self.shift;
         let is_word = self.is_channel(l, 2);
-        let outer = l.b.take_block();
-        load_words(&l.b, address, into, shift);
-        let then = l.b.take_block();
-        self.load_parts(l, address, into)?;
-        let otherwise = l.b.replace_block(outer);
-        l.b.push(Stmt::If { condition: is_word, then, otherwise });
-        Ok(())
+        let words = |l: &mut Lowering<'_, '_>| {
+            load_words(&l.b, address, into, shift);
+            Ok(())
+        };
+        l.if_else(is_word, words, |l| self.load_parts(l, address, into))
     }
 
     /// Loads channels that are parts of one or two words.

@@ -1,6 +1,5 @@
 //! Short ways to read some textures, before the long one for any texture.
 
-use super::apart;
 use super::image::Image;
 use super::plain::Plain;
 use crate::decode::program::Instruction;
@@ -27,11 +26,11 @@ impl Ways {
     pub(super) fn or_else(&self, l: &mut Lowering<'_, '_>, into: [Var; 4], last: Vec<Stmt>) -> Result<Vec<Stmt>> {
         let mut ways = last;
         if let Some(plain) = &self.plain {
-            let then = apart(l, |l| plain.read(l, into))?;
+            let then = l.nested(|l| plain.read(l, into))?;
             ways = choice(plain.suits, then, unless(plain.always_suits, ways));
         }
         if let Some(image) = &self.image {
-            let then = apart(l, |l| {
+            let then = l.nested(|l| {
                 image.read(l, into);
                 Ok(())
             })?;

@@ -73,12 +73,12 @@ impl Dependents {
     }
 
     pub fn value(&self, value: Value) -> Option<Item> {
-        self.values.at(value).copied().flatten()
+        self.values.of(value)
     }
 
     /// The item of a variable.
     pub fn var(&self, var: Var) -> Option<Item> {
-        self.vars.at(var).copied().flatten()
+        self.vars.of(var)
     }
 
     /// What computes an item, unless that is a variable.

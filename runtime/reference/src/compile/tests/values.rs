@@ -7,43 +7,7 @@ use crate::config::Config;
 use crate::device::{Device, Dispatch};
 
 /// Everything before the constants and the function.
-const HEADER: &str = "OpCapability Shader
-    OpCapability PhysicalStorageBufferAddresses
-    OpCapability DotProductKHR
-    OpCapability DotProductInput4x8BitPackedKHR
-    OpExtension \"SPV_KHR_integer_dot_product\"
-    %glsl = OpExtInstImport \"GLSL.std.450\"
-    OpMemoryModel PhysicalStorageBuffer64 GLSL450
-    OpEntryPoint GLCompute %main \"main\" %constants
-    OpExecutionMode %main LocalSize 1 1 1
-    OpDecorate %push Block
-    OpMemberDecorate %push 0 Offset 0
-    OpDecorate %words ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %uint = OpTypeInt 32 0
-    %float = OpTypeFloat 32
-    %v2 = OpTypeVector %float 2
-    %v3 = OpTypeVector %float 3
-    %words = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %words
-    %pblock = OpTypePointer PhysicalStorageBuffer %block
-    %puint = OpTypePointer PhysicalStorageBuffer %uint
-    %push = OpTypeStruct %pblock
-    %ppush = OpTypePointer PushConstant %push
-    %ppblock = OpTypePointer PushConstant %pblock
-    %constants = OpVariable %ppush PushConstant
-    %i0 = OpConstant %uint 0
-    %i1 = OpConstant %uint 1
-    %i2 = OpConstant %uint 2
-    %i3 = OpConstant %uint 3
-    %i4 = OpConstant %uint 4
-    %i5 = OpConstant %uint 5
-    %i6 = OpConstant %uint 6
-    %i7 = OpConstant %uint 7
-    ";
+const HEADER: &str = include_str!("values.spvasm");
 
 /// Runs a function body for one invocation and returns up to eight words that it computes.
 fn run(constants: &str, body: &str, words: &[&str]) -> Vec<u32> {

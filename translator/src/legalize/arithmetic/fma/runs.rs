@@ -408,7 +408,7 @@ impl Expansion<'_> {
     }
 
     fn renamed(&self, value: Value) -> Value {
-        self.replacement.at(value).copied().flatten().unwrap_or(value)
+        self.replacement.of(value).unwrap_or(value)
     }
 
     fn keep(&self, b: &Builder<'_>, stmt: &Stmt) {

@@ -53,7 +53,7 @@ impl Halves {
 
     /// The halves of a value. A value without halves stands for itself, an error that the verifier then finds.
     pub(crate) fn of(&self, value: Value) -> Words {
-        self.values.at(value).copied().flatten().unwrap_or(Words::new(value, value))
+        self.values.of(value).unwrap_or(Words::new(value, value))
     }
 
     pub(crate) fn learn(&mut self, value: Value, words: Words) {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostic::Span;
+use crate::index::IndexVec;
 use crate::ir::{Binary, Block, MemoryOrder, Op, Space, Stmt, Type, Value};
 use ptx2spv_target::CheckedAccess;
 
@@ -140,14 +141,14 @@ fn distance(address: Type, from: u64, to: u64) -> i64 {
 }
 
 /// The value and the constant whose sum an address is. Constants are the sum of nothing and themselves.
-pub(crate) fn place(definitions: &FxHashMap<Value, Op>, address: Value) -> (Option<Value>, u64) {
+pub(crate) fn place(definitions: &IndexVec<Value, Option<Op>>, address: Value) -> (Option<Value>, u64) {
     let (mut at, mut offset) = (address, 0_u64);
     loop {
-        match definitions.get(&at) {
-            Some(Op::Const(bits)) => return (None, offset.wrapping_add(*bits)),
-            Some(&Op::Binary(Binary::Add, a, c)) => match (definitions.get(&a), definitions.get(&c)) {
-                (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(*bits)),
-                (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(*bits)),
+        match definitions.of(at) {
+            Some(Op::Const(bits)) => return (None, offset.wrapping_add(bits)),
+            Some(Op::Binary(Binary::Add, a, c)) => match (definitions.of(a), definitions.of(c)) {
+                (_, Some(Op::Const(bits))) => (at, offset) = (a, offset.wrapping_add(bits)),
+                (Some(Op::Const(bits)), _) => (at, offset) = (c, offset.wrapping_add(bits)),
                 _ => return (Some(at), offset),
             },
             _ => return (Some(at), offset),

@@ -19,12 +19,13 @@ pub(crate) mod groups;
 mod hits;
 mod runs;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use self::bounds::{find, in_local, in_shared, shared_size, within};
 use self::groups::{Checked, Group, Groups, Kind, Member, is_weak, place};
 use self::hits::{Hits, Root};
 use self::runs::{Load, Place, Runs, gather_loads};
+use crate::index::IndexVec;
 use crate::ir::{
     Access, Binary, Builder, Builtin, Compare, Function, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Op,
     Rewritten, Space, Stmt, Type, Value, Var, for_each_result, for_each_stmt, rewrite,
@@ -54,15 +55,10 @@ pub fn check_accesses(function: &mut Function, allocations: Allocations) {
         allocations,
         has_shared,
         has_local,
-        definitions: FxHashMap::default(),
-        sets: FxHashMap::default(),
+        definitions: function.definitions(),
+        sets: function.sets(),
         hits: Hits::default(),
     };
-    for_each_stmt(&function.body, |stmt| match stmt {
-        Stmt::Let(value, op) => drop(checks.definitions.insert(*value, *op)),
-        Stmt::Set(var, value) => checks.sets.entry(*var).or_default().push(*value),
-        _ => {}
-    });
     let mut body = std::mem::take(&mut function.body);
     let checked = |stmt: &Stmt| checks.checked(function, stmt);
     gather_loads(&mut body, |stmt| checked(stmt).is_some());
@@ -173,9 +169,9 @@ struct Checks {
     has_shared: bool,
     has_local: bool,
     /// What defines the function's values.
-    definitions: FxHashMap<Value, Op>,
+    definitions: IndexVec<Value, Option<Op>>,
     /// What variables are set to.
-    sets: FxHashMap<Var, Vec<Value>>,
+    sets: IndexVec<Var, Vec<Value>>,
     hits: Hits,
 }
 
@@ -325,10 +321,10 @@ impl Checks {
     /// variable that is null where there is no room. What a kernel gets of that is selected before, and so checked.
     fn is_provided(&self, address: Value) -> bool {
         let is_provided = |value: &Value| self.terms(*value).any(|term| self.is_in_provided(term));
-        let is_null = |value: &Value| self.definitions.get(value) == Some(&Op::Const(0));
-        self.terms(address).any(|term| match self.definitions.get(&term) {
+        let is_null = |value: &Value| self.definitions.of(*value) == Some(Op::Const(0));
+        self.terms(address).any(|term| match self.definitions.of(term) {
             Some(Op::Get(var)) => {
-                let sets = self.sets.get(var).map_or(&[][..], Vec::as_slice);
+                let sets = &self.sets[var];
                 sets.iter().any(is_provided) && sets.iter().all(|value| is_null(value) || is_provided(value))
             }
             _ => self.is_in_provided(term),
@@ -340,7 +336,7 @@ impl Checks {
         let (mut todo, mut seen) = (vec![value], FxHashSet::default());
         std::iter::from_fn(move || {
             let value = next_unseen(&mut todo, &mut seen)?;
-            if let Some(&Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) {
+            if let Some(Op::Binary(Binary::Add, a, c)) = self.definitions.of(value) {
                 todo.extend([a, c]);
             }
             Some(value)
@@ -349,18 +345,18 @@ impl Checks {
 
     /// Whether a value is the address of the module's variables with an offset from which on the host provides.
     fn is_in_provided(&self, value: Value) -> bool {
-        let Some(Op::Binary(Binary::Add, a, c)) = self.definitions.get(&value) else { return false };
+        let Some(Op::Binary(Binary::Add, a, c)) = self.definitions.of(value) else { return false };
         let variables = Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS));
-        self.definitions.get(a) == Some(&variables)
-            && matches!(self.definitions.get(c), Some(Op::Const(offset)) if *offset >= self.allocations.provided)
+        self.definitions.of(a) == Some(variables)
+            && matches!(self.definitions.of(c), Some(Op::Const(offset)) if offset >= self.allocations.provided)
     }
 
     /// The push constant and the known offset whose sum an address is; `None` for other addresses.
     fn origin(&self, address: Value) -> Option<(Option<u32>, u64)> {
         match place(&self.definitions, address) {
             (None, offset) => Some((None, offset)),
-            (Some(base), offset) => match self.definitions.get(&base) {
-                Some(Op::Builtin(Builtin::PushConstant(constant))) => Some((Some(*constant), offset)),
+            (Some(base), offset) => match self.definitions.of(base) {
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => Some((Some(constant), offset)),
                 _ => None,
             },
         }
@@ -370,11 +366,11 @@ impl Checks {
     fn root(&self, address: Value) -> Root {
         let (mut todo, mut seen, mut found) = (vec![address], FxHashSet::default(), Root::Other(address));
         while let Some(value) = next_unseen(&mut todo, &mut seen) {
-            match self.definitions.get(&value) {
-                Some(Op::Builtin(Builtin::PushConstant(constant))) => return Root::Constant(*constant),
-                Some(&Op::Get(var)) if found == Root::Other(address) => found = Root::Var(var),
+            match self.definitions.of(value) {
+                Some(Op::Builtin(Builtin::PushConstant(constant))) => return Root::Constant(constant),
+                Some(Op::Get(var)) if found == Root::Other(address) => found = Root::Var(var),
                 // A chain, most often.
-                Some(&Op::Binary(Binary::Add, a, c)) => todo.extend([c, a]),
+                Some(Op::Binary(Binary::Add, a, c)) => todo.extend([c, a]),
                 _ => {}
             }
         }
