@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::backend::shape::Extent;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::{Arg, LaunchConfig};
 use crate::memory::copies::{Copy, CopySide};
 use crate::module::kernel::Kernel;
@@ -190,7 +190,7 @@ impl SetNode {
         Self { address, pitch: 0, value: value.into(), element: 1, width: count, height: 1 }
     }
 
-    fn value(&self) -> Result<SetValue, Error> {
+    fn value(&self) -> Result<SetValue> {
         let &Self { value, element, .. } = self;
         match element {
             1 => Ok((value as u8).into()),
@@ -200,12 +200,12 @@ impl SetNode {
         }
     }
 
-    fn check(&self, device: &Device) -> Result<(), Error> {
+    fn check(&self, device: &Device) -> Result {
         let &Self { address, pitch, width, height, .. } = self;
         self.value()?.rows(device, address, width, height, pitch).map(|_| ())
     }
 
-    fn run(&self, stream: &Stream) -> Result<(), Error> {
+    fn run(&self, stream: &Stream) -> Result {
         let &Self { address, pitch, width, height, .. } = self;
         stream.set_rows(address, pitch, self.value()?, width, height)
     }
@@ -227,7 +227,7 @@ impl KernelWork {
 
     /// # Safety
     /// As for [`Kernel::launch`].
-    unsafe fn run(&self, stream: &Stream) -> Result<(), Error> {
+    unsafe fn run(&self, stream: &Stream) -> Result {
         // SAFETY: by the contract.
         unsafe { self.kernel.launch_on(stream, &self.config, &self.args()) }
     }
@@ -260,7 +260,7 @@ impl Work {
     }
 
     /// Checks that the work can be part of a device's graph, and prepares a kernel.
-    fn accept(&self, device: &Device) -> Result<(), Error> {
+    fn accept(&self, device: &Device) -> Result {
         match self {
             Self::Kernel(work) => {
                 work.owners.iter().try_for_each(|owner| device.check_same(owner))?;
@@ -284,7 +284,7 @@ impl Work {
     }
 
     /// Checks that the work can be submitted now. Returns whether the call may wait, for this work or an earlier command.
-    fn check(&self, device: &Device) -> Result<bool, Error> {
+    fn check(&self, device: &Device) -> Result<bool> {
         match self {
             Self::Empty | Self::EventRecord(_) => Ok(false),
             // Its launch was checked when the node was added.
@@ -299,7 +299,7 @@ impl Work {
 
     /// # Safety
     /// As for [`Kernel::launch`] and [`Stream::copy_rows`].
-    unsafe fn run(&self, stream: &Stream) -> Result<(), Error> {
+    unsafe fn run(&self, stream: &Stream) -> Result {
         match self {
             Self::Empty => Ok(()),
             // SAFETY: by the contract.
@@ -333,7 +333,7 @@ impl Graph {
     /// # Errors
     /// [`Error::Graph`] if nodes in `after` are not in the graph, [`Error::ForeignBuffer`] if an event belongs to another
     /// device, and those of [`Kernel::launch`] for an invalid launch.
-    pub fn add(&mut self, after: &[NodeId], work: impl Into<Work>) -> Result<NodeId, Error> {
+    pub fn add(&mut self, after: &[NodeId], work: impl Into<Work>) -> Result<NodeId> {
         let work = work.into();
         work.accept(&self.device)?;
         after.iter().try_for_each(|node| self.node(*node).map(|_| ()))?;
@@ -347,7 +347,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Graph`] if one is not in the graph.
-    pub fn add_dependency(&mut self, before: NodeId, after: NodeId) -> Result<(), Error> {
+    pub fn add_dependency(&mut self, before: NodeId, after: NodeId) -> Result {
         self.node(before)?;
         let list = &mut self.node_mut(after)?.after;
         if !list.contains(&before) {
@@ -365,7 +365,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Graph`] if it is not in the graph.
-    pub fn kind(&self, node: NodeId) -> Result<NodeKind, Error> {
+    pub fn kind(&self, node: NodeId) -> Result<NodeKind> {
         Ok(self.node(node)?.work.kind())
     }
 
@@ -373,15 +373,15 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Graph`] if it is not in the graph.
-    pub fn dependencies(&self, node: NodeId) -> Result<&[NodeId], Error> {
+    pub fn dependencies(&self, node: NodeId) -> Result<&[NodeId]> {
         Ok(&self.node(node)?.after)
     }
 
-    fn node(&self, node: NodeId) -> Result<&Node, Error> {
+    fn node(&self, node: NodeId) -> Result<&Node> {
         self.nodes.get(node.0).ok_or_else(|| unknown(node))
     }
 
-    fn node_mut(&mut self, node: NodeId) -> Result<&mut Node, Error> {
+    fn node_mut(&mut self, node: NodeId) -> Result<&mut Node> {
         self.nodes.get_mut(node.0).ok_or_else(|| unknown(node))
     }
 
@@ -389,12 +389,12 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Graph`] if the graph has a cycle.
-    pub fn instantiate(&self) -> Result<LaunchableGraph, Error> {
+    pub fn instantiate(&self) -> Result<LaunchableGraph> {
         Ok(LaunchableGraph { graph: self.clone(), order: self.order()? })
     }
 
     /// The nodes in topological order, and otherwise in the order of their addition.
-    fn order(&self) -> Result<Vec<usize>, Error> {
+    fn order(&self) -> Result<Vec<usize>> {
         let before = |node: usize| self.nodes[node].after.iter().map(|before| before.0);
         topological_order(self.nodes.len(), before).ok_or_else(|| Error::Graph("the graph has a cycle".to_owned()))
     }
@@ -448,7 +448,7 @@ impl LaunchableGraph {
     /// # Errors
     /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes. If no check fails, but
     /// memory runs out or the device is lost, the nodes before the failed one are launched.
-    pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
+    pub unsafe fn launch(&self, stream: &Stream) -> Result {
         let device = &self.graph.device;
         device.check_same(stream.device())?;
         let work = |node: &usize| &self.graph.nodes[*node].work;
@@ -462,7 +462,7 @@ impl LaunchableGraph {
     ///
     /// # Errors
     /// [`Error::Graph`] if the node's work is of another kind, and those of [`Graph::add`].
-    pub fn set(&mut self, node: NodeId, work: impl Into<Work>) -> Result<(), Error> {
+    pub fn set(&mut self, node: NodeId, work: impl Into<Work>) -> Result {
         let work = work.into();
         work.accept(&self.graph.device)?;
         let place = &mut self.graph.node_mut(node)?.work;
@@ -477,7 +477,7 @@ impl LaunchableGraph {
     ///
     /// # Errors
     /// [`Error::Graph`] if the nodes or dependencies differ.
-    pub fn update(&mut self, graph: &Graph) -> Result<(), Error> {
+    pub fn update(&mut self, graph: &Graph) -> Result {
         self.graph.device.check_same(&graph.device)?;
         let shape = |graph: &Graph| -> Vec<_> {
             graph.nodes.iter().map(|node| (node.work.kind(), node.after.clone())).collect()

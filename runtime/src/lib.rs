@@ -99,7 +99,7 @@ pub use backend::vulkan::{
 pub use cache::{CACHE_VARIABLE, Cache, CacheUsage};
 pub use device::Device;
 pub use device::pool::{MemoryPool, PoolUsage};
-pub use error::{Error, ErrorGroup, closest};
+pub use error::{Error, ErrorGroup, Result, closest};
 pub use graph::{Graph, KernelWork, LaunchableGraph, NodeId, NodeKind, SetNode, Work, topological_order};
 pub use info::options::ReferenceOptions;
 pub use info::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};

@@ -30,32 +30,34 @@ use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{Point, StreamKey, Ticket};
 use crate::backend::range::{MemoryInfo, MemoryRange, PinnedRange, Rows};
 use crate::backend::shape::Shape;
+#[cfg(doc)]
 use crate::error::Error;
+use crate::error::Result;
 
 /// An open device.
 pub(crate) trait Backend: Any + Send + Sync {
     /// Allocates `size` bytes with undefined contents, and returns the address of the first byte, a multiple of 256. An
     /// allocation of size zero has an address too.
-    fn allocate(&self, size: u64) -> Result<u64, Error>;
+    fn allocate(&self, size: u64) -> Result<u64>;
 
     /// Like [`Backend::allocate`], for memory that the host can access too.
-    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error>;
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange>;
 
     /// Like [`Backend::allocate_pinned`], with the same address for host and device.
-    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error>;
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange>;
 
     /// Makes host memory of at least one byte accessible to the device, and returns the device address of the first
     /// byte.
     ///
     /// # Safety
     /// The memory exists, readable and writable, until it is freed here and everything recorded before has finished.
-    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error>;
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64>;
 
     /// Frees the memory allocated or registered at an address, once everything launched before has finished.
     fn free(&self, address: u64);
 
     /// Fails in a process forked from the device's process, if the device doesn't work there.
-    fn check_process(&self) -> Result<(), Error> {
+    fn check_process(&self) -> Result {
         Ok(())
     }
 
@@ -71,41 +73,34 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn memory_info(&self) -> MemoryInfo;
 
     /// Writes bytes, at least one and within an allocation, after everything launched before.
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
+    fn write(&self, address: u64, bytes: &[u8]) -> Result;
 
     /// Reads bytes, at least one and within an allocation, as everything launched before leaves them.
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result;
 
     /// Fills the bytes of rows, at least one and within an allocation, with a little-endian word: each byte gets the
     /// word's byte at its address modulo 4.
-    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error>;
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket>;
 
     /// Copies bytes within allocations. Source and destination must not overlap.
-    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error>;
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket>;
 
     /// Like [`Backend::write`], but in stream order and asynchronous: the bytes, which are contiguous, are read during
     /// the call.
-    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error>;
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket>;
 
     /// Like [`Backend::read`], but in stream order: `after` is the point that the stream has reached. The bytes are
     /// written contiguously.
-    fn download(
-        &self,
-        stream: StreamKey,
-        after: Point,
-        from: u64,
-        shape: &Shape,
-        bytes: &mut [u8],
-    ) -> Result<(), Error>;
+    fn download(&self, stream: StreamKey, after: Point, from: u64, shape: &Shape, bytes: &mut [u8]) -> Result;
 
     /// Makes the stream's next command wait for a point.
-    fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error>;
+    fn follow(&self, stream: StreamKey, point: Point) -> Result;
 
     /// Whether the device has passed a point.
-    fn is_finished(&self, point: Point) -> Result<bool, Error>;
+    fn is_finished(&self, point: Point) -> Result<bool>;
 
     /// Waits until the device has passed a point.
-    fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error>;
+    fn wait(&self, point: Point, deadline: Deadline) -> Result;
 
     /// Sets a limit after which other waits for the device fail with [`Error::Timeout`].
     fn set_wait_limit(&self, _limit: Option<Duration>) {}
@@ -120,7 +115,7 @@ pub(crate) trait Backend: Any + Send + Sync {
     fn elapsed(&self, start: u64, end: u64) -> Duration;
 
     /// Makes a timer for streams.
-    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error>;
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>>;
 
     /// Names a part of an allocation, for devices that report findings.
     fn name_part(&self, _part: MemoryRange, _name: &str) {}
@@ -130,28 +125,28 @@ pub(crate) trait Backend: Any + Send + Sync {
 
     /// Makes an image of a texture's array, which has one level and no layers and follows changes of the array by copies. `None` if
     /// the device has none such.
-    fn image(self: Arc<Self>, _record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+    fn image(self: Arc<Self>, _record: &Record) -> Result<Option<Box<dyn Image>>> {
         Ok(None)
     }
 
     /// Makes a shader of a module that has passed [`crate::module::check::interface`].
-    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error>;
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>>;
 
     /// Waits until everything launched has finished.
-    fn synchronize(&self) -> Result<(), Error>;
+    fn synchronize(&self) -> Result;
 
     /// Waits for the kernels launched so far that can be stopped or print. Fails if one was stopped and that was not
     /// reported yet.
-    fn check_stopped(&self) -> Result<(), Error>;
+    fn check_stopped(&self) -> Result;
 
     /// Like [`Backend::check_stopped`], for kernels launched before a point that was passed, and others of their modules.
-    fn check_stopped_before(&self, _point: Point, _deadline: Deadline) -> Result<(), Error> {
+    fn check_stopped_before(&self, _point: Point, _deadline: Deadline) -> Result {
         self.check_stopped()
     }
 
     /// Waits for the kernels launched before a point that may be stopped, so that what the caller submits next doesn't run after one
     /// that was. Fails if one was stopped, whether before the point or not, and that was not reported yet.
-    fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error>;
+    fn settle(&self, before: Point, deadline: Deadline) -> Result;
 
     /// Whether a kernel launched before a point that was passed was stopped, and that was not reported yet.
     fn was_stopped_before(&self, point: Point) -> bool;
@@ -166,10 +161,10 @@ pub(crate) trait Backend: Any + Send + Sync {
 /// A timer in streams.
 pub(crate) trait Timer: Send + Sync {
     /// Records the time when all earlier work of the stream has finished.
-    fn record(&self, stream: StreamKey) -> Result<Ticket, Error>;
+    fn record(&self, stream: StreamKey) -> Result<Ticket>;
 
     /// The time recorded last, in ticks of the device's clock. The recording must have finished.
-    fn ticks(&self) -> Result<u64, Error>;
+    fn ticks(&self) -> Result<u64>;
 }
 
 /// An image that kernels read by a sampler.
@@ -181,14 +176,14 @@ pub(crate) trait Image: Send + Sync {
 /// A SPIR-V module.
 pub(crate) trait Shader: Send + Sync {
     /// Makes a pipeline of one of its kernels. The key's sizes are within the device's limits.
-    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error>;
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>>;
 }
 
 /// A kernel for one block size and amount of shared memory.
 pub(crate) trait Pipeline: Send + Sync {
     /// Launches the kernel in stream order. Returns `None` if the kernel was stopped during the call.
-    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error>;
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>>;
 
     /// Launches the kernel `repeats` times, one after another, and returns how long each took.
-    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error>;
+    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>>;
 }

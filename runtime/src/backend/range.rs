@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// A range of device memory.
 ///
@@ -28,7 +28,7 @@ pub struct MemoryRange {
 
 impl MemoryRange {
     /// Fails unless another range, which begins in this one, ends in it too.
-    pub(crate) fn check(self, part: Self) -> Result<(), Error> {
+    pub(crate) fn check(self, part: Self) -> Result {
         let (offset, len, size) = (part.address - self.address, part.size, self.size);
         if len > size.saturating_sub(offset) { Err(Error::OutOfRange { offset, len, size }) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
 //! Shapes of copies: rows of bytes in slices, with pitches between rows and between slices on both sides.
 
 use crate::backend::range::{MemoryRange, Rows};
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The size of a copy: rows of bytes, in slices.
 ///
@@ -80,7 +80,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`Error::Pitch`] if rows or slices of one side overlap or exceed the address space.
-    pub fn new(extent: Extent, from: Pitches, to: Pitches) -> Result<Option<Self>, Error> {
+    pub fn new(extent: Extent, from: Pitches, to: Pitches) -> Result<Option<Self>> {
         if extent.is_empty() {
             return Ok(None);
         }
@@ -180,7 +180,7 @@ impl Shape {
 }
 
 /// Checks that rows and slices with these pitches don't overlap.
-fn check(extent: Extent, pitches: Pitches) -> Result<Pitches, Error> {
+fn check(extent: Extent, pitches: Pitches) -> Result<Pitches> {
     let Extent { width, height, depth } = extent;
     let Pitches { row, slice } = pitches;
     let too_small = |pitch, least| Err(Error::Pitch { pitch, least });
@@ -204,7 +204,7 @@ fn check(extent: Extent, pitches: Pitches) -> Result<Pitches, Error> {
 mod tests {
     use super::*;
 
-    fn shape(extent: [u64; 3], from: [u64; 2], to: [u64; 2]) -> Result<Option<Shape>, Error> {
+    fn shape(extent: [u64; 3], from: [u64; 2], to: [u64; 2]) -> Result<Option<Shape>> {
         let [width, height, depth] = extent;
         let pitches = |[row, slice]: [u64; 2]| Pitches { row, slice };
         Shape::new(Extent { width, height, depth }, pitches(from), pitches(to))

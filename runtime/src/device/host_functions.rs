@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::backend::Backend;
 use crate::backend::deadline::Deadline;
 use crate::backend::order::Point;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::{lock, wait_while};
 
 /// The host functions of a device, numbered from 1.
@@ -50,7 +50,7 @@ struct Progress {
 
 impl HostFunctions {
     /// Runs a function after a point in the device's work, and returns the function's number.
-    pub fn add(&self, backend: Arc<dyn Backend>, after: Point, function: HostFunction) -> Result<u64, Error> {
+    pub fn add(&self, backend: Arc<dyn Backend>, after: Point, function: HostFunction) -> Result<u64> {
         let ended = || Error::HostThread(io::Error::other("it has ended"));
         let mut queue = lock(&self.queue);
         if queue.jobs.is_none() {
@@ -82,7 +82,7 @@ impl HostFunctions {
     ///
     /// # Errors
     /// [`Error::Timeout`] after the limit.
-    pub fn wait(&self, number: u64, limit: Duration) -> Result<(), Error> {
+    pub fn wait(&self, number: u64, limit: Duration) -> Result {
         if self.is_done(number) {
             return Ok(());
         }

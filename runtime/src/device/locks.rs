@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::backend::deadline::Deadline;
 use crate::backend::order::StreamKey;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::{lock, wait_while};
 
 /// The locks that are held or waited for.
@@ -42,7 +42,7 @@ impl StreamLocks {
     ///
     /// # Errors
     /// [`Error::Timeout`]
-    pub fn shared(&self, stream: StreamKey, deadline: Deadline) -> Result<StreamLock<'_>, Error> {
+    pub fn shared(&self, stream: StreamKey, deadline: Deadline) -> Result<StreamLock<'_>> {
         self.lock(stream, false, deadline)
     }
 
@@ -50,12 +50,12 @@ impl StreamLocks {
     ///
     /// # Errors
     /// [`Error::Timeout`]
-    pub fn exclusive(&self, stream: StreamKey, deadline: Deadline) -> Result<StreamLock<'_>, Error> {
+    pub fn exclusive(&self, stream: StreamKey, deadline: Deadline) -> Result<StreamLock<'_>> {
         self.lock(stream, true, deadline)
     }
 
     /// Waits for earlier requests, so that none has to wait for ever.
-    fn lock(&self, stream: StreamKey, exclusive: bool, deadline: Deadline) -> Result<StreamLock<'_>, Error> {
+    fn lock(&self, stream: StreamKey, exclusive: bool, deadline: Deadline) -> Result<StreamLock<'_>> {
         let mut state = lock(&self.state);
         state.last += 1;
         let request = Request { number: state.last, stream, exclusive };

@@ -25,7 +25,7 @@ use crate::device::locks::{StreamLock, StreamLocks};
 use crate::device::near::{Near, NearUser};
 use crate::device::pool::{MemoryPool, Pooled};
 use crate::device::texture_bits::{TextureBits, is_exact};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::sync::lock;
 
@@ -132,7 +132,7 @@ impl Device {
 
     /// The image of a texture's array, which has one level and no layers. `None` if no module reads such an image, and if the device has
     /// none such or no memory for one.
-    pub(crate) fn image(&self, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+    pub(crate) fn image(&self, record: &Record) -> Result<Option<Box<dyn Image>>> {
         if !self.shared.wants_images.load(Relaxed) && !is_exact(&self.target().facts, record) {
             return Ok(None);
         }
@@ -143,7 +143,7 @@ impl Device {
     }
 
     /// Makes a shader of a module that has passed [`crate::module::check::interface`].
-    pub(crate) fn shader(&self, spirv: &[u32]) -> Result<Arc<dyn Shader>, Error> {
+    pub(crate) fn shader(&self, spirv: &[u32]) -> Result<Arc<dyn Shader>> {
         self.shared.backend.clone().shader(spirv).map(Arc::from)
     }
 
@@ -153,12 +153,12 @@ impl Device {
     }
 
     /// Fails unless both are the same open device.
-    pub(crate) fn check_same(&self, other: &Self) -> Result<(), Error> {
+    pub(crate) fn check_same(&self, other: &Self) -> Result {
         if self.is(other) { Ok(()) } else { Err(Error::ForeignBuffer(self.info().name.clone())) }
     }
 
     /// Checks that a range lies within an allocation. Returns whether it has any bytes.
-    pub(crate) fn check_range(&self, address: u64, len: u64) -> Result<bool, Error> {
+    pub(crate) fn check_range(&self, address: u64, len: u64) -> Result<bool> {
         if len == 0 {
             return Ok(false);
         }
@@ -219,7 +219,7 @@ impl Device {
     }
 
     /// Allocates all buffers from one region while the result lives.
-    pub(crate) fn stay_near(&self) -> Result<NearUser, Error> {
+    pub(crate) fn stay_near(&self) -> Result<NearUser> {
         let near = &mut *lock(&self.shared.near);
         if let Some(near) = near {
             return Ok(NearUser::new(near.clone()));
@@ -236,7 +236,7 @@ impl Device {
     }
 
     /// Allocates `size` bytes for a buffer.
-    pub(crate) fn allocate(&self, size: u64) -> Result<u64, Error> {
+    pub(crate) fn allocate(&self, size: u64) -> Result<u64> {
         match self.needed_near() {
             Some(near) => near.allocate(size),
             None => self.backend().allocate(size),
@@ -257,7 +257,7 @@ impl Device {
     }
 
     /// Fails if modules are loaded that can't reach this kind of memory.
-    pub(crate) fn check_far(&self, what: &str) -> Result<(), Error> {
+    pub(crate) fn check_far(&self, what: &str) -> Result {
         if self.needed_near().is_some() { Err(Error::TooFar(what.to_owned())) } else { Ok(()) }
     }
 
@@ -273,7 +273,7 @@ impl Device {
         self.shared.streams.fetch_add(1, SeqCst)
     }
 
-    pub(crate) fn timer(&self) -> Result<Box<dyn Timer>, Error> {
+    pub(crate) fn timer(&self) -> Result<Box<dyn Timer>> {
         self.shared.backend.clone().timer()
     }
 
@@ -281,8 +281,8 @@ impl Device {
     pub(crate) fn submit(
         &self,
         stream: &StreamState,
-        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
-    ) -> Result<(), Error> {
+        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket>,
+    ) -> Result {
         let _lock = self.wait_to_submit(stream)?;
         self.record(stream, command)
     }
@@ -291,17 +291,13 @@ impl Device {
     pub(crate) fn submit_harmless(
         &self,
         stream: &StreamState,
-        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
-    ) -> Result<(), Error> {
+        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket>,
+    ) -> Result {
         self.wait_for_functions(stream)?;
         self.record(stream, command)
     }
 
-    fn record(
-        &self,
-        stream: &StreamState,
-        command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket, Error>,
-    ) -> Result<(), Error> {
+    fn record(&self, stream: &StreamState, command: impl FnOnce(&dyn Backend, StreamKey) -> Result<Ticket>) -> Result {
         let ticket = command(self.backend(), stream.key())?;
         self.join(stream, Position { point: ticket.into(), function: 0 });
         Ok(())
@@ -310,21 +306,21 @@ impl Device {
     /// Waits for what must have ended before a stream's next command is recorded: host functions, launches of several dispatches, and
     /// kernels that may be stopped, because nothing runs after one that was. Fails if one was stopped. The caller keeps the lock
     /// until the command is recorded.
-    pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<StreamLock<'_>, Error> {
+    pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<StreamLock<'_>> {
         self.lock_settled(stream, StreamLocks::shared)
     }
 
     /// Like [`Device::wait_to_submit`], for a launch of several dispatches. While the caller keeps the lock, no other command comes between
     /// that is ordered with the stream.
-    pub(crate) fn wait_to_submit_several(&self, stream: &StreamState) -> Result<StreamLock<'_>, Error> {
+    pub(crate) fn wait_to_submit_several(&self, stream: &StreamState) -> Result<StreamLock<'_>> {
         self.lock_settled(stream, StreamLocks::exclusive)
     }
 
     fn lock_settled<'d>(
         &'d self,
         stream: &StreamState,
-        lock: impl Fn(&'d StreamLocks, StreamKey, Deadline) -> Result<StreamLock<'d>, Error>,
-    ) -> Result<StreamLock<'d>, Error> {
+        lock: impl Fn(&'d StreamLocks, StreamKey, Deadline) -> Result<StreamLock<'d>>,
+    ) -> Result<StreamLock<'d>> {
         self.wait_for_functions(stream)?;
         let held = lock(&self.shared.locks, stream.key(), self.deadline())?;
         self.backend().settle(self.reached(stream), self.deadline())?;
@@ -332,7 +328,7 @@ impl Device {
     }
 
     /// Waits for the host functions that precede a stream's next command.
-    fn wait_for_functions(&self, stream: &StreamState) -> Result<(), Error> {
+    fn wait_for_functions(&self, stream: &StreamState) -> Result {
         let function = self.last_function(stream);
         if !self.shared.functions.is_done(function) {
             // A forked process has no thread that runs them. The back end reports that.
@@ -376,7 +372,7 @@ impl Device {
     }
 
     /// Runs a function after all earlier work in a stream.
-    pub(crate) fn add_function(&self, stream: &StreamState, function: HostFunction) -> Result<(), Error> {
+    pub(crate) fn add_function(&self, stream: &StreamState, function: HostFunction) -> Result {
         let after = self.reached(stream);
         let function = self.shared.functions.add(self.shared.backend.clone(), after, function)?;
         self.join(stream, Position { function, ..Position::default() });
@@ -384,7 +380,7 @@ impl Device {
     }
 
     /// Whether the device has passed a position. Fails if a kernel before it was stopped.
-    pub(crate) fn has_passed(&self, position: Position) -> Result<bool, Error> {
+    pub(crate) fn has_passed(&self, position: Position) -> Result<bool> {
         let passed =
             self.shared.functions.is_done(position.function) && self.shared.backend.is_finished(position.point)?;
         if passed {
@@ -394,13 +390,13 @@ impl Device {
     }
 
     /// Waits until the device has passed a position.
-    pub(crate) fn wait_until(&self, position: Position, deadline: Deadline) -> Result<(), Error> {
+    pub(crate) fn wait_until(&self, position: Position, deadline: Deadline) -> Result {
         self.shared.backend.wait(position.point, deadline)?;
         self.shared.functions.wait(position.function, deadline.left().unwrap_or(Duration::MAX))
     }
 
     /// Like [`Device::wait_until`], and fails if a kernel launched before the point was stopped.
-    pub(crate) fn finish(&self, position: Position, limit: Duration) -> Result<(), Error> {
+    pub(crate) fn finish(&self, position: Position, limit: Duration) -> Result {
         let deadline = Deadline::after(limit.min(self.wait_limit()));
         self.wait_until(position, deadline)?;
         self.shared.backend.check_stopped_before(position.point, deadline)
@@ -441,7 +437,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Aborted`], [`Error::Fault`], [`Error::Timeout`], [`Error::DeviceLost`].
-    pub fn synchronize(&self) -> Result<(), Error> {
+    pub fn synchronize(&self) -> Result {
         self.shared.backend.synchronize()?;
         self.shared.functions.wait(self.shared.functions.last(), self.wait_limit())?;
         self.shared.backend.check_stopped()

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 
 use crate::backend::range::MemoryRange;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 /// Maximum bytes of the region. Kernels reach less than 1 GiB on either side of their module's variables, which are in
@@ -91,7 +91,7 @@ impl Near {
     }
 
     /// Allocates `size` bytes.
-    pub fn allocate(&self, size: u64) -> Result<u64, Error> {
+    pub fn allocate(&self, size: u64) -> Result<u64> {
         let parts = &mut *lock(&self.parts);
         let found = taken(size).and_then(|bytes| {
             let (&address, &room) = parts.free.iter().find(|(_, room)| **room >= bytes)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::backend::Backend;
 use crate::backend::order::{Position, StreamKey};
 use crate::backend::range::MemoryRange;
-use crate::error::Error;
+use crate::error::Result;
 use crate::sync::lock;
 
 /// A pool that streams allocate memory from. Clones share the pool. Freed memory is kept for the next allocation of the
@@ -157,8 +157,8 @@ impl MemoryPool {
         &self,
         stream: StreamKey,
         bytes: u64,
-        has_passed: impl Fn(Position) -> Result<bool, Error>,
-    ) -> Result<Option<u64>, Error> {
+        has_passed: impl Fn(Position) -> Result<bool>,
+    ) -> Result<Option<u64>> {
         let mut state = lock(&self.shared.state);
         for index in 0..state.kept.len() {
             let Kept { range, stream: freed_in, position } = state.kept[index];

@@ -16,6 +16,9 @@ use ptx2spv_translator::{Diagnostics, Feature};
 use crate::texel::error::TextureError;
 use crate::texel::format::FormatError;
 
+/// What a call gives, or why not.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Why something could not be done. The fields have names as they are in PTX; messages have the C++ names of kernels, except where
 /// they list what to ask for.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 use ptx2spv_translator::interface::{self, Entry};
 use ptx2spv_translator::target::{self, Limits, Packing};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// CUDA's grid limits.
 const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
@@ -23,7 +23,7 @@ pub(crate) const MAX_SHARED: u32 = 227 << 10;
 pub(crate) const MAX_PARAM_BLOCK: u32 = 32 << 10;
 
 /// Fails if the kernel doesn't accept the grid.
-pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
+pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result {
     let refuse = |reason| Err(Error::Grid { kernel: entry.name.clone(), grid, reason });
     if grid.contains(&0) {
         return refuse("no dimension may be zero".to_owned());
@@ -40,7 +40,7 @@ pub(crate) fn check_grid(entry: &Entry, grid: [u32; 3]) -> Result<(), Error> {
 }
 
 /// Fails if the kernel doesn't accept the block, whatever the device.
-pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
+pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result {
     let refuse = |reason: String| Err(Error::Block { kernel: entry.name.clone(), block, reason });
     // Can't overflow: a product of three u32 has 96 bits.
     let product = |size: [u32; 3]| size.iter().map(|&n| u128::from(n)).product::<u128>();
@@ -68,7 +68,7 @@ pub(crate) fn check_block(entry: &Entry, block: [u32; 3]) -> Result<(), Error> {
 }
 
 /// The value of `SHARED_BYTES`. Never zero, since SPIR-V has no empty arrays.
-pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32, Error> {
+pub(crate) fn shared_bytes(entry: &Entry, limits: &Limits, dynamic: u32) -> Result<u32> {
     let interface::Shared { static_bytes, own_bytes, .. } = entry.shared;
     let refuse =
         |needed, own, available| Err(Error::SharedMemory { kernel: entry.name.clone(), needed, own, available });

@@ -12,7 +12,7 @@ use std::path::Path;
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Facts, Version};
 
-use crate::error::{Error, closest, question};
+use crate::error::{Error, Result, closest, question};
 
 /// The type of a device, in the order in which [`crate::DeviceSelector::Best`] prefers them.
 ///
@@ -150,7 +150,7 @@ impl DeviceInfo {
         words.find(|word| word.starts_with(|first: char| first.is_ascii_digit())).unwrap_or("0.0")
     }
 
-    pub(crate) fn check_usable(&self) -> Result<(), Error> {
+    pub(crate) fn check_usable(&self) -> Result {
         if self.missing.is_empty() {
             Ok(())
         } else {
@@ -229,7 +229,7 @@ fn instructions() -> Vec<&'static str> {
 ///
 /// # Errors
 /// [`Error::Target`] if it is neither.
-pub fn target_by_name(name: &str) -> Result<Target, Error> {
+pub fn target_by_name(name: &str) -> Result<Target> {
     if let Some(target) = Target::preset(name) {
         return Ok(target);
     }
@@ -272,7 +272,7 @@ impl Process {
     }
 
     /// Fails in any other process.
-    pub(crate) fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result {
         if self.is_this() { Ok(()) } else { Err(Error::Forked) }
     }
 }

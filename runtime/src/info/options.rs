@@ -8,7 +8,7 @@ use std::str::FromStr;
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::FloatControls;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// Options for the reference device: the device that it imitates, and how it runs.
 ///
@@ -76,7 +76,7 @@ pub(crate) fn wrong(what: impl fmt::Display) -> Error {
 impl FromStr for ReferenceOptions {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let mut options = Self::default();
         for part in text.split(',').map(str::trim) {
             let (key, value) = match part.split_once('=') {
@@ -101,7 +101,7 @@ impl FromStr for ReferenceOptions {
     }
 }
 
-fn number<N: FromStr>(key: &str, text: &str) -> Result<N, Error> {
+fn number<N: FromStr>(key: &str, text: &str) -> Result<N> {
     text.parse().map_err(|_| wrong(format_args!("`{text}` is not a valid number for `{key}`")))
 }
 
@@ -130,7 +130,7 @@ impl fmt::Display for ReferenceOptions {
 
 impl ReferenceOptions {
     /// Removes a feature or a float control.
-    fn lack(&mut self, name: &str) -> Result<(), Error> {
+    fn lack(&mut self, name: &str) -> Result {
         if let Some(feature) = Feature::ALL.iter().find(|feature| feature.name().eq_ignore_ascii_case(name)) {
             self.without.insert(*feature);
         } else if let Some(control) = FloatControls::names().find(|control| control.eq_ignore_ascii_case(name)) {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::{Facts, FloatControls, Version};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// The environment variable with the restrictions of instances whose program sets none.
 pub const RESTRICTIONS_VARIABLE: &str = "PTX2SPV_RESTRICT";
@@ -48,7 +48,7 @@ impl Restrictions {
     ///
     /// # Errors
     /// [`Error::Environment`].
-    pub(crate) fn of_environment() -> Result<Self, Error> {
+    pub(crate) fn of_environment() -> Result<Self> {
         match std::env::var_os(RESTRICTIONS_VARIABLE).filter(|value| !value.is_empty()) {
             Some(value) => value.to_string_lossy().parse().map_err(Error::of_variable(RESTRICTIONS_VARIABLE, &value)),
             None => Ok(Self::default()),
@@ -90,7 +90,7 @@ fn names() -> impl Iterator<Item = String> {
 impl FromStr for Restrictions {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let mut restrictions = Self::default();
         for part in text.split(',').map(str::trim) {
             match part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
@@ -108,11 +108,11 @@ impl FromStr for Restrictions {
     }
 }
 
-fn rounds(text: &str) -> Result<NonZeroU32, Error> {
+fn rounds(text: &str) -> Result<NonZeroU32> {
     text.parse().map_err(|_| Error::BadRestrictions(format!("`{text}` is not a number of rounds from 1 on")))
 }
 
-fn version(text: &str) -> Result<Version, Error> {
+fn version(text: &str) -> Result<Version> {
     let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok()).filter(|&minor| minor >= 1);
     minor
         .map(|minor| Version(1, minor))
@@ -120,7 +120,7 @@ fn version(text: &str) -> Result<Version, Error> {
 }
 
 /// The name in Vulkan's spelling. Any extension is accepted, since most have no relation to kernels.
-fn known(name: &str) -> Result<String, Error> {
+fn known(name: &str) -> Result<String> {
     if name.starts_with("VK_") {
         return Ok(name.to_owned());
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, closest};
+use crate::error::{Error, Result, closest};
 use crate::info::options::ReferenceOptions;
 use crate::info::{DeviceInfo, DeviceKind};
 
@@ -52,7 +52,7 @@ pub enum DeviceSelector {
 impl FromStr for DeviceSelector {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
         if let Some(name) = text.strip_prefix("name:").filter(|name| !name.is_empty()) {
             return Ok(Self::Name(name.to_owned()));
@@ -98,7 +98,7 @@ impl DeviceSelector {
     ///
     /// # Errors
     /// The value of the environment variable is not a selector.
-    pub fn resolve(&self) -> Result<Self, Error> {
+    pub fn resolve(&self) -> Result<Self> {
         match (self, std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty())) {
             (Self::Default, Some(value)) => {
                 match value.to_string_lossy().parse().map_err(Error::of_variable(DEVICE_VARIABLE, &value))? {
@@ -117,16 +117,13 @@ impl DeviceSelector {
     /// # Errors
     /// [`Error::NoDevice`] if the list is empty, [`Error::NoMatchingDevice`] if no device matches,
     /// [`Error::BadSelector`] if the value of the environment variable is not a selector.
-    pub fn choose<'d>(&self, devices: &'d [DeviceInfo]) -> Result<&'d DeviceInfo, Error> {
+    pub fn choose<'d>(&self, devices: &'d [DeviceInfo]) -> Result<&'d DeviceInfo> {
         let pairs: Vec<_> = devices.iter().map(|device| (device, ())).collect();
         self.choose_from(&pairs).map(|(device, ())| device)
     }
 
     /// Picks from a list of devices, each with a value of its own.
-    pub(crate) fn choose_from<'d, T: Copy>(
-        &self,
-        devices: &[(&'d DeviceInfo, T)],
-    ) -> Result<(&'d DeviceInfo, T), Error> {
+    pub(crate) fn choose_from<'d, T: Copy>(&self, devices: &[(&'d DeviceInfo, T)]) -> Result<(&'d DeviceInfo, T)> {
         if devices.is_empty() {
             return Err(Error::NoDevice { reason: "the loader lists none".to_owned() });
         }

@@ -4,7 +4,7 @@ use ptx2spv_translator::interface::{Entry, Variables};
 
 use crate::backend::launch::Arguments;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 use crate::memory::slice::DeviceSlice;
 use crate::texture::{Sampler, Surface, Texture};
@@ -149,7 +149,7 @@ pub(crate) fn pack(
     entry: &Entry,
     args: &[Arg<'_>],
     block: &mut [u8],
-) -> Result<(), Error> {
+) -> Result {
     if args.len() != entry.params.len() {
         return Err(Error::ArgumentCount {
             kernel: entry.name.clone(),

@@ -15,7 +15,7 @@ use crate::backend::order::StreamState;
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::clock::Instant;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::LaunchConfig;
 use crate::launch::cooperative::{self, Terms};
 use crate::launch::long_loops;
@@ -80,7 +80,7 @@ struct Tree<'d> {
 }
 
 /// Launches a grid, then carries out its kernel's requests, and so on. The last command may still be running on return.
-pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error> {
+pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result {
     let (device, module) = (&grid.kernel.shared.device, &grid.kernel.module);
     let launches =
         module.variables.launches().ok_or_else(|| Error::Interface("it has no region for launches".to_owned()))?;
@@ -101,7 +101,7 @@ pub(crate) fn run(stream: &StreamState, grid: Grid<'_, '_>) -> Result<(), Error>
 impl Tree<'_> {
     /// Carries out requests, given in reverse order, with all requests that follow from them. `depth` grids are
     /// waiting.
-    fn finish(&self, mut todo: Vec<Request>, depth: u32) -> Result<(), Error> {
+    fn finish(&self, mut todo: Vec<Request>, depth: u32) -> Result {
         while let Some(request) = todo.pop() {
             // Each grid may be short, but their number may be unlimited.
             if self.start.elapsed() > self.device.wait_limit() {
@@ -127,7 +127,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    fn child(&self, number: u32, config: &LaunchConfig, params: &[u8], depth: u32) -> Result<Vec<Request>, Error> {
+    fn child(&self, number: u32, config: &LaunchConfig, params: &[u8], depth: u32) -> Result<Vec<Request>> {
         let known = self.launches.kernels.get(number as usize);
         let known = known.ok_or_else(|| Error::Interface(format!("there is no kernel {number} to be launched")))?;
         let kernel = Kernel::of_module(self.module, &known.name, None, false)?;
@@ -136,7 +136,7 @@ impl Tree<'_> {
     }
 
     /// Launches a grid while `depth` others wait, and returns its requests in reverse order.
-    fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>, depth: u32) -> Result<Vec<Request>, Error> {
+    fn run(&self, Grid { kernel, prepared, launch }: Grid<'_, '_>, depth: u32) -> Result<Vec<Request>> {
         let entry = kernel.entry();
         let mut tail = Vec::new();
         let ran = match (launch.workspace_bytes(), launch.long_loops()) {
@@ -168,7 +168,7 @@ impl Tree<'_> {
 
     /// Carries out the requests of suspended blocks, except for tail launches, which are added to `tail`. Returns
     /// whether there were any requests.
-    fn help(&self, kernel: &str, tail: &mut Vec<Request>, depth: u32) -> Result<bool, Error> {
+    fn help(&self, kernel: &str, tail: &mut Vec<Request>, depth: u32) -> Result<bool> {
         let [used, order, completed] = self.header()?;
         if order == completed {
             return Ok(false);
@@ -199,18 +199,18 @@ impl Tree<'_> {
     }
 
     /// The header of the region: records in use, the last sequence number, and the last one carried out.
-    fn header(&self) -> Result<[u32; 3], Error> {
+    fn header(&self) -> Result<[u32; 3]> {
         let mut bytes = [[0; 4]; 3];
         self.backend().read(self.region + USED, bytes.as_flattened_mut())?;
         Ok(bytes.map(u32::from_le_bytes))
     }
 
-    fn write_header(&self, words: [u32; 3]) -> Result<(), Error> {
+    fn write_header(&self, words: [u32; 3]) -> Result {
         self.backend().write(self.region + USED, words.map(u32::to_le_bytes).as_flattened())
     }
 
     /// Waits for the grid, and reads its kernel's requests.
-    fn collect(&self, kernel: &str) -> Result<Asked, Error> {
+    fn collect(&self, kernel: &str) -> Result<Asked> {
         let kernel: Arc<str> = kernel.into();
         let [used, _, completed] = self.header()?;
         let count = used.min(self.launches.capacity);
@@ -228,7 +228,7 @@ impl Tree<'_> {
         Ok(Asked { requests, records })
     }
 
-    fn copy(&self, to: Side, from: Side, extent: Extent) -> Result<(), Error> {
+    fn copy(&self, to: Side, from: Side, extent: Extent) -> Result {
         let Some(shape) = Shape::new(extent, from.pitches, to.pitches)? else { return Ok(()) };
         self.device.check_range(from.address, shape.source_span())?;
         self.device.check_range(to.address, shape.target_span())?;
@@ -238,7 +238,7 @@ impl Tree<'_> {
         self.device.submit(self.stream, |backend, key| backend.copy(key, from.address, to.address, &shape))
     }
 
-    fn fill(&self, to: Side, byte: u8, extent: Extent) -> Result<(), Error> {
+    fn fill(&self, to: Side, byte: u8, extent: Extent) -> Result {
         let word = u32::from_ne_bytes([byte; 4]);
         let Side { address: first, pitches } = to;
         // Slices don't overlap, and so their number is limited by the allocation's size.

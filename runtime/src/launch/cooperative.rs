@@ -8,7 +8,7 @@ use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::{Backend, Pipeline};
 use crate::clock::Instant;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceKind;
 
 /// Maximum number of successive dispatches without progress. Blocks may be waiting for the host.
@@ -26,7 +26,7 @@ impl Idle {
     ///
     /// # Errors
     /// [`Error::Aborted`] after too many without progress.
-    pub fn count(&mut self, launch: &Launch<'_>, suspended: u32, progress: bool) -> Result<(), Error> {
+    pub fn count(&mut self, launch: &Launch<'_>, suspended: u32, progress: bool) -> Result {
         self.0 = if progress { 0 } else { self.0 + 1 };
         if self.0 <= MAX_IDLE {
             return Ok(());
@@ -46,7 +46,7 @@ struct Workspace<'d> {
 }
 
 impl<'d> Workspace<'d> {
-    fn new(backend: &'d dyn Backend, size: u64) -> Result<Self, Error> {
+    fn new(backend: &'d dyn Backend, size: u64) -> Result<Self> {
         let size = size.next_multiple_of(4);
         let workspace = Self { address: backend.allocate(size)?, backend };
         let all = MemoryRange { address: workspace.address, size };
@@ -54,12 +54,12 @@ impl<'d> Workspace<'d> {
         Ok(workspace)
     }
 
-    fn write(&self, offset: u64, word: u32) -> Result<(), Error> {
+    fn write(&self, offset: u64, word: u32) -> Result {
         self.backend.write(self.address + offset, &word.to_le_bytes())
     }
 
     /// Reads the number of suspended blocks, and of blocks that made progress.
-    fn counts(&self) -> Result<[u32; 2], Error> {
+    fn counts(&self) -> Result<[u32; 2]> {
         let mut bytes = [[0; 4]; 2];
         self.backend.read(self.address + workspace::SUSPENDED, bytes.as_flattened_mut())?;
         Ok(bytes.map(u32::from_le_bytes))
@@ -79,7 +79,7 @@ pub(crate) fn run(
     pipeline: &dyn Pipeline,
     launch: &mut Launch<'_>,
     bytes: u64,
-) -> Result<(), Error> {
+) -> Result {
     // Locked from the first dispatch to the last.
     let _alone = device.lock_parts();
     let _lock = device.wait_to_submit_several(stream)?;
@@ -101,8 +101,8 @@ pub(crate) fn run_alone(
     pipeline: &dyn Pipeline,
     launch: &mut Launch<'_>,
     Terms { bytes, patient }: Terms,
-    between: &mut dyn FnMut() -> Result<bool, Error>,
-) -> Result<(), Error> {
+    between: &mut dyn FnMut() -> Result<bool>,
+) -> Result {
     let backend = device.backend();
     let space = Workspace::new(backend, bytes)?;
     let patience = match device.info().kind {

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use ptx2spv_translator::interface::Param;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::{Arg, LaunchConfig};
 use crate::module::kernel::Kernel;
 use crate::stream::Stream;
@@ -81,7 +81,7 @@ impl<'a> Launcher<'a> {
     ///
     /// # Errors
     /// [`Error::ArgumentKind`], and those of [`Kernel::launch_on`].
-    pub unsafe fn launch(&self, config: &LaunchConfig) -> Result<(), Error> {
+    pub unsafe fn launch(&self, config: &LaunchConfig) -> Result {
         for (index, (arg, param)) in self.args.iter().zip(self.kernel.params()).enumerate() {
             check_kind(self.kernel, index, arg, param)?;
         }
@@ -95,7 +95,7 @@ impl<'a> Launcher<'a> {
 }
 
 /// Fails for a float in an integer parameter, and vice versa. Untyped parameters accept both.
-fn check_kind(kernel: &Kernel, index: usize, arg: &Arg<'_>, param: &Param) -> Result<(), Error> {
+fn check_kind(kernel: &Kernel, index: usize, arg: &Arg<'_>, param: &Param) -> Result {
     let is_float = match arg {
         Arg::F32(_) | Arg::F64(_) => true,
         Arg::Bytes(_) => return Ok(()),

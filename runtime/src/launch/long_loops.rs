@@ -12,7 +12,7 @@ use crate::backend::order::{Position, StreamState};
 use crate::backend::range::PinnedRange;
 use crate::clock::Instant;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::cooperative::Idle;
 
 /// The number of polls by a waiting thread before its block is suspended: only its rounds end its turn.
@@ -28,7 +28,7 @@ struct Workspace<'d> {
 
 impl<'d> Workspace<'d> {
     /// At least `bytes` bytes.
-    fn new(device: &'d Device, bytes: u64) -> Result<Self, Error> {
+    fn new(device: &'d Device, bytes: u64) -> Result<Self> {
         let kept = device.kept_workspace().take();
         let range = match kept {
             Some(kept) if kept.size >= bytes => kept,
@@ -73,7 +73,7 @@ pub(crate) fn run(
     pipeline: &dyn Pipeline,
     launch: &mut Launch<'_>,
     LongLoops { rounds, bytes, waits }: LongLoops,
-) -> Result<(), Error> {
+) -> Result {
     let _lock = device.wait_to_submit_several(stream)?;
     let backend = device.backend();
     let mut space = Workspace::new(device, bytes)?;

@@ -17,7 +17,7 @@ use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::StreamState;
 use crate::clock::Instant;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::{check_block, check_grid, shared_bytes};
 use crate::launch::args::{Arg, Args, LaunchConfig};
 use crate::launch::children::Grid;
@@ -61,7 +61,7 @@ impl Kernel {
     /// invalid launch; [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`];
     /// [`Error::Aborted`], [`Error::Fault`], [`Error::Timeout`] if the call waits; [`Error::NoKernel`],
     /// [`Error::Asked`], [`Error::Overwritten`] for invalid requests of kernels.
-    pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         self.run(self.shared.device.default_state(), config, args)
     }
 
@@ -72,7 +72,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of [`Kernel::launch`]; [`Error::ForeignBuffer`] also if the stream belongs to another device.
-    pub unsafe fn launch_on(&self, stream: &Stream, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    pub unsafe fn launch_on(&self, stream: &Stream, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         self.shared.device.check_same(stream.device())?;
         self.run(stream.state(), config, args)
     }
@@ -83,7 +83,7 @@ impl Kernel {
         is_split || self.entry().launches || self.entry().workspace().is_some()
     }
 
-    fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    fn run(&self, stream: &StreamState, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         let device = &self.shared.device;
         let arguments = Args(args);
         let (prepared, mut launch) = self.with_args(config, &arguments)?;
@@ -126,7 +126,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
     /// [`Kernel::launch`].
-    pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>, Error> {
+    pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>> {
         let arguments = Args(args);
         let (prepared, mut launch) = self.with_args(config, &arguments)?;
         if self.entry().workspace().is_some() || self.entry().launches {
@@ -145,16 +145,12 @@ impl Kernel {
     }
 
     /// Checks a launch, and prepares the kernel.
-    pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result<(), Error> {
+    pub(crate) fn check(&self, device: &Device, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         self.shared.device.check_same(device)?;
         self.with_args(config, &Args(args)).map(|_| ())
     }
 
-    fn with_args<'a>(
-        &'a self,
-        config: &LaunchConfig,
-        args: &'a Args<'a>,
-    ) -> Result<(Arc<Prepared>, Launch<'a>), Error> {
+    fn with_args<'a>(&'a self, config: &LaunchConfig, args: &'a Args<'a>) -> Result<(Arc<Prepared>, Launch<'a>)> {
         let (prepared, mut launch) = self.empty(config)?;
         let variables = &self.shared.variables.layout;
         args::pack(&self.shared.device, variables, self.entry(), args.0, launch.params_mut())?;
@@ -163,11 +159,7 @@ impl Kernel {
     }
 
     /// Prepares a launch with a complete parameter block, which may be longer than the parameters.
-    pub(crate) fn with_block(
-        &self,
-        config: &LaunchConfig,
-        params: &[u8],
-    ) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+    pub(crate) fn with_block(&self, config: &LaunchConfig, params: &[u8]) -> Result<(Arc<Prepared>, Launch<'_>)> {
         let (prepared, mut launch) = self.empty(config)?;
         let size = self.entry().params_size as usize;
         let (Some(block), Some(params)) = (launch.params_mut().get_mut(..size), params.get(..size)) else {
@@ -179,7 +171,7 @@ impl Kernel {
     }
 
     /// Prepares a launch without parameters, which are set later.
-    fn empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>), Error> {
+    fn empty(&self, config: &LaunchConfig) -> Result<(Arc<Prepared>, Launch<'_>)> {
         let shared = &*self.shared;
         let (version, key) = self.version(config)?;
         let (entry, limits) = (&version.entry, &shared.device.target().limits);
@@ -190,7 +182,7 @@ impl Kernel {
     }
 
     /// The version of the kernel for a launch, and the key of its pipeline. Checks the sizes.
-    pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, PipelineKey), Error> {
+    pub(crate) fn version(&self, config: &LaunchConfig) -> Result<(Arc<Version>, PipelineKey)> {
         let shared = &*self.shared;
         check_grid(self.entry(), config.grid)?;
         check_block(self.entry(), config.block)?;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use ptx2spv_translator::internals::side_by_side;
 
+#[cfg(doc)]
 use crate::error::Error;
+use crate::error::Result;
 use crate::launch::args::LaunchConfig;
 use crate::module::Module;
 use crate::module::kernel::Kernel;
@@ -38,7 +40,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] if it can't be launched like this,
     /// [`Error::OutOfMemory`], [`Error::Refused`], [`Error::Vulkan`].
-    pub fn prepare(&self, config: &LaunchConfig) -> Result<PreparationTimes, Error> {
+    pub fn prepare(&self, config: &LaunchConfig) -> Result<PreparationTimes> {
         let (version, key) = self.version(config)?;
         let pipeline = version.prepare(key)?.time;
         Ok(PreparationTimes { translation: version.translation, pipeline })
@@ -68,8 +70,8 @@ impl Module {
     pub fn prepare(
         &self,
         launches: &[(&str, LaunchConfig)],
-        progress: impl Fn(&str, &Result<PreparationTimes, Error>) + Sync,
-    ) -> Vec<Result<PreparationTimes, Error>> {
+        progress: impl Fn(&str, &Result<PreparationTimes>) + Sync,
+    ) -> Vec<Result<PreparationTimes>> {
         side_by_side::map(launches, None, |(name, config)| {
             let times = self.kernel(name).and_then(|kernel| kernel.prepare(config));
             progress(name, &times);
@@ -89,7 +91,7 @@ impl Module {
     /// assert!(kernels.len() == 1 && kernels[0].is_ok());
     /// # Ok::<(), ptx2spv_runtime::Error>(())
     /// ```
-    pub fn kernels(&self) -> Vec<Result<Kernel, Error>> {
+    pub fn kernels(&self) -> Vec<Result<Kernel>> {
         side_by_side::map(self.kernel_names(), None, |name| self.kernel(name))
     }
 }

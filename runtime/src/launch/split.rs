@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::backend::launch::Part;
-use crate::error::Error;
+use crate::error::Result;
 use crate::module::code::BlockRate;
 
 /// Runs a grid part by part. `run` submits a part, waits for it, and returns the time it took, or `None` if the launch
@@ -14,8 +14,8 @@ pub(crate) fn run_in_parts(
     grid: [u32; 3],
     most: Duration,
     rate: &mut BlockRate,
-    mut run: impl FnMut(Part) -> Result<Option<Duration>, Error>,
-) -> Result<(), Error> {
+    mut run: impl FnMut(Part) -> Result<Option<Duration>>,
+) -> Result {
     let mut next = [0; 3];
     while let Some(count) = part(grid, next, rate.blocks()) {
         let Some(time) = run((next, count))? else { return Ok(()) };

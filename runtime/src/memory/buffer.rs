@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::shape::Shape;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// Device memory. Its contents are undefined until written.
 ///
@@ -47,12 +47,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
+    pub fn alloc(&self, bytes: u64) -> Result<Buffer> {
         Ok(Buffer { address: self.allocate(bytes)?, device: self.clone(), len: bytes })
     }
 
     /// Allocates a buffer that the host accesses at the same address.
-    pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer, Error> {
+    pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer> {
         self.check_far("managed memory")?;
         Ok(Buffer { address: self.backend().allocate_managed(bytes)?.address, device: self.clone(), len: bytes })
     }
@@ -61,7 +61,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::alloc`] and [`Buffer::write`].
-    pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer, Error> {
+    pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let buffer = self.alloc(bytes.len() as u64)?;
         buffer.write(0, bytes)?;
@@ -94,7 +94,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result {
         self.check_range(offset, bytes.len() as u64)?;
         if bytes.is_empty() {
             return Ok(());
@@ -107,7 +107,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Aborted`], [`Error::Fault`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result {
         self.check_range(offset, bytes.len() as u64)?;
         if !bytes.is_empty() {
             let _lock = self.device.wait_to_submit(self.device.default_state())?;
@@ -121,7 +121,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the buffer's size is not a multiple of the element's, and those of [`Buffer::read`].
-    pub fn download<T: Pod>(&self) -> Result<Vec<T>, Error> {
+    pub fn download<T: Pod>(&self) -> Result<Vec<T>> {
         let partial = Error::PartialElement { bytes: self.len, element: size_of::<T>() };
         let count = match self.len.checked_div(size_of::<T>() as u64) {
             Some(count) if self.len.is_multiple_of(size_of::<T>() as u64) => usize::try_from(count),
@@ -138,7 +138,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn fill(&self, byte: u8) -> Result<(), Error> {
+    pub fn fill(&self, byte: u8) -> Result {
         let all = MemoryRange { address: self.address, size: self.len };
         let word = u32::from_ne_bytes([byte; 4]);
         if self.is_empty() {
@@ -152,7 +152,7 @@ impl Buffer {
     /// # Errors
     /// [`Error::OutOfRange`] for either buffer, [`Error::Overlap`] within one buffer, [`Error::ForeignBuffer`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn copy_from(&self, offset: u64, from: &Buffer, from_offset: u64, len: u64) -> Result<(), Error> {
+    pub fn copy_from(&self, offset: u64, from: &Buffer, from_offset: u64, len: u64) -> Result {
         self.check_device(&from.device)?;
         self.check_range(offset, len)?;
         from.check_range(from_offset, len)?;
@@ -168,11 +168,11 @@ impl Buffer {
     }
 
     /// Fails unless the buffer belongs to this device.
-    pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
+    pub(crate) fn check_device(&self, device: &Device) -> Result {
         device.check_same(&self.device)
     }
 
-    fn check_range(&self, offset: u64, len: u64) -> Result<(), Error> {
+    fn check_range(&self, offset: u64, len: u64) -> Result {
         match offset.checked_add(len) {
             Some(end) if end <= self.len => Ok(()),
             _ => Err(Error::OutOfRange { offset, len, size: self.len }),

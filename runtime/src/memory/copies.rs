@@ -4,7 +4,7 @@ use std::slice;
 
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::stream::Stream;
 
 /// The first byte of one side of a copy.
@@ -76,7 +76,7 @@ impl CopySide {
     }
 
     /// The device address of `span` bytes, or that of the host if the device can't access them.
-    fn find(&self, device: &Device, span: u64) -> Result<CopyAddress, Error> {
+    fn find(&self, device: &Device, span: u64) -> Result<CopyAddress> {
         let address = match self.place {
             CopyAddress::Device(address) => address,
             CopyAddress::Host(host) => match device.memory().find_pinned(host) {
@@ -98,7 +98,7 @@ pub(crate) struct Copy {
 
 impl Copy {
     /// A copy on a device; `None` if there is nothing to copy.
-    pub fn new(device: &Device, from: CopySide, to: CopySide, extent: Extent) -> Result<Option<Self>, Error> {
+    pub fn new(device: &Device, from: CopySide, to: CopySide, extent: Extent) -> Result<Option<Self>> {
         let Some(shape) = Shape::new(extent, from.pitches(), to.pitches())? else { return Ok(None) };
         let (from, to) = (from.find(device, shape.source_span())?, to.find(device, shape.target_span())?);
         match (from, to) {
@@ -146,7 +146,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Pitch`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`],
     /// [`Error::DeviceLost`]; those of [`Stream::read`] if the call waits.
-    pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result<(), Error> {
+    pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result {
         let Some(Copy { from, to, shape }) = Copy::new(self.device(), from, to, extent)? else { return Ok(()) };
         match (from, to) {
             (CopyAddress::Device(from), CopyAddress::Device(to)) => self.copy_shape(from, to, &shape),
@@ -168,7 +168,7 @@ impl Stream {
         }
     }
 
-    pub(crate) fn copy_shape(&self, from: u64, to: u64, shape: &Shape) -> Result<(), Error> {
+    pub(crate) fn copy_shape(&self, from: u64, to: u64, shape: &Shape) -> Result {
         if shape.overlaps(from, to) {
             return Err(Error::Overlap);
         }
@@ -177,7 +177,7 @@ impl Stream {
 
     /// # Safety
     /// The host's bytes can be read.
-    unsafe fn upload_rows(&self, host: u64, address: u64, shape: Shape) -> Result<(), Error> {
+    unsafe fn upload_rows(&self, host: u64, address: u64, shape: Shape) -> Result {
         let mut packed = Vec::new();
         let bytes = if shape.is_linear() {
             // SAFETY: by the contract.
@@ -195,7 +195,7 @@ impl Stream {
 
     /// # Safety
     /// The host's bytes can be written.
-    unsafe fn download_rows(&self, address: u64, host: u64, shape: Shape) -> Result<(), Error> {
+    unsafe fn download_rows(&self, address: u64, host: u64, shape: Shape) -> Result {
         if shape.is_linear() {
             // SAFETY: by the contract.
             return self.download(address, &shape, unsafe { bytes_at_mut(host, shape.bytes()) });
@@ -213,7 +213,7 @@ impl Stream {
     }
 
     /// Reads bytes after all earlier work of the stream, and waits for that.
-    pub(crate) fn download(&self, address: u64, shape: &Shape, bytes: &mut [u8]) -> Result<(), Error> {
+    pub(crate) fn download(&self, address: u64, shape: &Shape, bytes: &mut [u8]) -> Result {
         let device = self.device();
         let _lock = device.wait_to_submit(self.state())?;
         let after = device.reached(self.state());
@@ -222,7 +222,7 @@ impl Stream {
     }
 }
 
-fn zeroes(bytes: u64) -> Result<Vec<u8>, Error> {
+fn zeroes(bytes: u64) -> Result<Vec<u8>> {
     let count =
         usize::try_from(bytes).map_err(|_| Error::OutOfMemory(format!("{bytes} bytes do not fit on the host")))?;
     let mut list = Vec::new();

@@ -7,7 +7,7 @@ pub(crate) mod slice;
 
 use crate::backend::range::{MemoryInfo, MemoryRange};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::stream::SetValue;
 
 /// A device's memory by address, for programs that track allocations themselves. Addresses may point into the middle of
@@ -56,7 +56,7 @@ impl<'d> DeviceMemory<'d> {
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
+    pub fn allocate(&self, bytes: u64) -> Result<u64> {
         self.device.allocate(bytes)
     }
 
@@ -68,7 +68,7 @@ impl<'d> DeviceMemory<'d> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if no allocation begins at the address.
-    pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
+    pub unsafe fn free(&self, address: u64) -> Result {
         match self.find(address) {
             Some(allocation) if allocation.address == address => {
                 self.device.free(address);
@@ -82,7 +82,7 @@ impl<'d> DeviceMemory<'d> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         if !self.device.check_range(address, bytes.len() as u64)? {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl<'d> DeviceMemory<'d> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         if self.device.check_range(address, bytes.len() as u64)? {
             let _lock = self.device.wait_to_submit(self.device.default_state())?;
             self.device.backend().read(address, bytes)?;
@@ -106,7 +106,7 @@ impl<'d> DeviceMemory<'d> {
     ///
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Error> {
+    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result {
         self.device.default_stream().copy(from, to, bytes)
     }
 
@@ -115,7 +115,7 @@ impl<'d> DeviceMemory<'d> {
     /// # Errors
     /// [`Error::Misaligned`] unless the address is a multiple of a number's size, [`Error::NotAllocated`], [`Error::OutOfRange`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result<(), Error> {
+    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result {
         self.device.default_stream().set(address, value, count)
     }
 

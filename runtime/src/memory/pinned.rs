@@ -6,7 +6,7 @@ use std::slice;
 
 use crate::backend::range::{MemoryRange, PinnedKind, PinnedRange};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::DeviceMemory;
 
 /// Host memory that the device can access too, as from `cuMemHostAlloc`. Its contents are undefined until written.
@@ -54,7 +54,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn alloc_pinned(&self, bytes: u64) -> Result<PinnedBuffer, Error> {
+    pub fn alloc_pinned(&self, bytes: u64) -> Result<PinnedBuffer> {
         Ok(PinnedBuffer { range: self.memory().allocate_pinned(bytes)?, device: self.clone() })
     }
 
@@ -122,7 +122,7 @@ impl DeviceMemory<'_> {
     ///
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn allocate_pinned(&self, bytes: u64) -> Result<PinnedRange, Error> {
+    pub fn allocate_pinned(&self, bytes: u64) -> Result<PinnedRange> {
         self.keep(self.device().backend().allocate_pinned(bytes)?)
     }
 
@@ -131,7 +131,7 @@ impl DeviceMemory<'_> {
     ///
     /// # Errors
     /// [`Error::NoManagedMemory`] if the device has none, [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn allocate_managed(&self, bytes: u64) -> Result<PinnedRange, Error> {
+    pub fn allocate_managed(&self, bytes: u64) -> Result<PinnedRange> {
         self.keep(self.device().backend().allocate_managed(bytes)?)
     }
 
@@ -144,7 +144,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NotRegistered`] if the device doesn't support it, or a part of the memory is already registered;
     /// [`Error::OutOfMemory`].
-    pub unsafe fn register(&self, host: *mut u8, bytes: u64) -> Result<PinnedRange, Error> {
+    pub unsafe fn register(&self, host: *mut u8, bytes: u64) -> Result<PinnedRange> {
         let host_address = host.expose_provenance() as u64;
         let refuse = |reason: &str| {
             let device = self.device().info().name.clone();
@@ -160,7 +160,7 @@ impl DeviceMemory<'_> {
         self.keep(PinnedRange { host: host_address, address, size: bytes, kind: PinnedKind::Registered })
     }
 
-    fn keep(&self, range: PinnedRange) -> Result<PinnedRange, Error> {
+    fn keep(&self, range: PinnedRange) -> Result<PinnedRange> {
         self.device().pinned_ranges().insert(range);
         Ok(range)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 
 /// A slice of elements in device memory: a whole buffer, or a part of one. Clones and parts share the buffer, which is
@@ -54,7 +54,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::alloc`].
-    pub fn alloc_slice<T: Pod>(&self, len: usize) -> Result<DeviceSlice<T>, Error> {
+    pub fn alloc_slice<T: Pod>(&self, len: usize) -> Result<DeviceSlice<T>> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         Ok(DeviceSlice { buffer: Arc::new(self.alloc(bytes)?), start: 0, len, element: PhantomData })
     }
@@ -63,7 +63,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::upload`].
-    pub fn upload_slice<T: Pod>(&self, data: &[T]) -> Result<DeviceSlice<T>, Error> {
+    pub fn upload_slice<T: Pod>(&self, data: &[T]) -> Result<DeviceSlice<T>> {
         Ok(DeviceSlice { buffer: Arc::new(self.upload(data)?), start: 0, len: data.len(), element: PhantomData })
     }
 }
@@ -98,7 +98,7 @@ impl<T> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], in elements.
-    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
         let first = match range.start_bound() {
             Bound::Included(&first) => first,
             Bound::Excluded(&before) => before.saturating_add(1),
@@ -124,7 +124,7 @@ impl<T> DeviceSlice<T> {
     }
 
     /// Fails unless the slice has `len` elements.
-    fn check_len(&self, len: usize) -> Result<(), Error> {
+    fn check_len(&self, len: usize) -> Result {
         if len == self.len {
             Ok(())
         } else {
@@ -138,7 +138,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::write`].
-    pub fn write(&self, data: &[T]) -> Result<(), Error> {
+    pub fn write(&self, data: &[T]) -> Result {
         self.check_len(data.len())?;
         self.buffer.write(self.start, bytemuck::cast_slice(data))
     }
@@ -147,7 +147,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::read`].
-    pub fn read(&self, data: &mut [T]) -> Result<(), Error> {
+    pub fn read(&self, data: &mut [T]) -> Result {
         self.check_len(data.len())?;
         self.buffer.read(self.start, bytemuck::cast_slice_mut(data))
     }
@@ -156,7 +156,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// Those of [`Buffer::read`].
-    pub fn to_vec(&self) -> Result<Vec<T>, Error> {
+    pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut list = vec![T::zeroed(); self.len];
         self.read(&mut list)?;
         Ok(list)
@@ -166,7 +166,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn fill(&self, value: T) -> Result<(), Error> {
+    pub fn fill(&self, value: T) -> Result {
         let (memory, count) = (self.device().memory(), self.len as u64);
         match *bytemuck::bytes_of(&value) {
             [byte] => memory.set(self.address(), byte, count),
@@ -180,7 +180,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::copy_from`].
-    pub fn copy_from(&self, from: &Self) -> Result<(), Error> {
+    pub fn copy_from(&self, from: &Self) -> Result {
         self.check_len(from.len)?;
         self.buffer.copy_from(self.start, &from.buffer, from.start, self.len as u64 * size_of::<T>() as u64)
     }
@@ -189,7 +189,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the bytes are not a whole number of the new elements.
-    pub fn cast<U: Pod>(&self) -> Result<DeviceSlice<U>, Error> {
+    pub fn cast<U: Pod>(&self) -> Result<DeviceSlice<U>> {
         let bytes = self.len * size_of::<T>();
         match bytes.checked_div(size_of::<U>()) {
             Some(len) if len * size_of::<U>() == bytes => {

@@ -8,14 +8,14 @@ use ptx2spv_translator::interface::{
 use ptx2spv_translator::target::{Packing, Version};
 use ptx2spv_translator::{Contents, Feature, Interface, Target};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::MAX_PARAM_BLOCK;
 
 /// Maximum number of blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;
 
 /// Checks everything that loading and launching rely on.
-pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result<(), Error> {
+pub(crate) fn interface(target: &Target, spirv: &[u32], interface: &Interface) -> Result {
     if interface.format != Interface::FORMAT {
         return Err(wrong(Interface::other_format(interface.format)));
     }
@@ -57,7 +57,7 @@ fn wrong(what: String) -> Error {
     Error::Interface(what)
 }
 
-fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
+fn check_entry(target: &Target, entry: &Entry) -> Result {
     let name = &entry.name;
     if entry.params_size > MAX_PARAM_BLOCK {
         return Err(wrong(format!(
@@ -94,7 +94,7 @@ fn check_entry(target: &Target, entry: &Entry) -> Result<(), Error> {
 }
 
 /// Fails if the kernel was translated for a subgroup size that the device doesn't have.
-fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result<(), Error> {
+fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result {
     let Some(Packing { subgroup_size, lanes }) = entry.packing else { return Ok(()) };
     let name = &entry.name;
     let possible = subgroup_size.is_power_of_two() && subgroup_size <= 128 && lanes.is_power_of_two() && lanes <= 1024;
@@ -124,7 +124,7 @@ fn check_packing(target: &Target, made_for: &str, entry: &Entry) -> Result<(), E
 }
 
 /// A cluster has to have several blocks, whose shared memory is aligned.
-fn check_cluster(entry: &Entry) -> Result<(), Error> {
+fn check_cluster(entry: &Entry) -> Result {
     let Some(cluster) = entry.cluster else { return Ok(()) };
     let whole = cluster.own_shared_bytes.is_multiple_of(16) && cluster.shared_align.is_power_of_two();
     if !(2..=MAX_CLUSTER).contains(&cluster.blocks()) || !whole || cluster.shared_align < 16 {
@@ -134,7 +134,7 @@ fn check_cluster(entry: &Entry) -> Result<(), Error> {
 }
 
 /// The address of scratch memory must not overlap the parameters.
-fn check_scratch(entry: &Entry) -> Result<(), Error> {
+fn check_scratch(entry: &Entry) -> Result {
     let Some(scratch) = entry.scratch else { return Ok(()) };
     if scratch.address != entry.params_location.scratch_address() || !scratch.local_bytes.is_multiple_of(16) {
         return Err(wrong(format!("the scratch memory of `{}` is invalid", entry.name)));
@@ -142,7 +142,7 @@ fn check_scratch(entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_variables(variables: &Variables) -> Result<(), Error> {
+fn check_variables(variables: &Variables) -> Result {
     if variables.near && variables.size == 0 {
         return Err(wrong("32-bit pointers are relative to the variables, but there are no variables".to_owned()));
     }
@@ -161,7 +161,7 @@ fn check_variables(variables: &Variables) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_counters(interface: &Interface) -> Result<(), Error> {
+fn check_counters(interface: &Interface) -> Result {
     let Some(Counters { offset }) = interface.counters else { return Ok(()) };
     let end = offset.checked_add(Counters::SIZE).filter(|&end| end <= interface.variables.size);
     if end.is_none() || !offset.is_multiple_of(8) {
@@ -170,7 +170,7 @@ fn check_counters(interface: &Interface) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_launches(interface: &Interface) -> Result<(), Error> {
+fn check_launches(interface: &Interface) -> Result {
     let Some(region) = &interface.launches else {
         return match interface.entries.iter().find(|entry| entry.launches) {
             Some(entry) => Err(wrong(format!("`{}` has no region for launches", entry.name))),
@@ -198,7 +198,7 @@ fn check_launches(interface: &Interface) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_status(interface: &Interface) -> Result<(), Error> {
+fn check_status(interface: &Interface) -> Result {
     let Some(status) = interface.status else {
         return match interface.entries.iter().find(|entry| !entry.reports.is_empty() || entry.prints) {
             Some(entry) => Err(wrong(format!("`{}` has no status record", entry.name))),
@@ -226,7 +226,7 @@ fn check_status(interface: &Interface) -> Result<(), Error> {
 }
 
 /// The version in a SPIR-V module's header.
-fn spirv_version(spirv: &[u32]) -> Result<Version, Error> {
+fn spirv_version(spirv: &[u32]) -> Result<Version> {
     match spirv {
         [0x0723_0203, version, _, _, _, ..] => Ok(Version(version >> 16 & 0xff, version >> 8 & 0xff)),
         _ => Err(wrong("the words are no SPIR-V module".to_owned())),

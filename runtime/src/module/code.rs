@@ -14,7 +14,7 @@ use crate::cache::Cache;
 use crate::cache::translations::{Description, Translations};
 use crate::clock::Instant;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceKind;
 use crate::module::check;
 use crate::module::variables::LoadedVariables;
@@ -76,7 +76,7 @@ impl Ptx {
 
     /// Names of the kernels, the interface of a translation without kernels, and what is known of the kernels. Every translation
     /// describes all of the module's variables in the same way.
-    pub fn describe(&self, device: &Device) -> Result<Description, Error> {
+    pub fn describe(&self, device: &Device) -> Result<Description> {
         let nothing = self.options(device).entries(Some(&[]));
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {
             return Ok(known);
@@ -98,7 +98,7 @@ impl Ptx {
     }
 
     /// The program, which is parsed on first use.
-    fn program(&self) -> Result<Program, Error> {
+    fn program(&self) -> Result<Program> {
         // Locked while parsing, so that two threads don't do the same work.
         let mut program = lock(&self.program);
         let program = match &mut *program {
@@ -112,13 +112,7 @@ impl Ptx {
     }
 
     /// Translates a kernel so that it takes launches of these sizes.
-    pub fn translate(
-        &self,
-        device: &Device,
-        name: &str,
-        variables: &LoadedVariables,
-        sizes: Sizes,
-    ) -> Result<Version, Error> {
+    pub fn translate(&self, device: &Device, name: &str, variables: &LoadedVariables, sizes: Sizes) -> Result<Version> {
         let _range = ProfileRange::of_runtime("translate", Some(name));
         let start = Instant::now();
         let only = [name.to_owned()];
@@ -163,7 +157,7 @@ impl Code {
         variables: &LoadedVariables,
         cluster: Option<[u32; 3]>,
         cooperative: bool,
-    ) -> Result<Version, Error> {
+    ) -> Result<Version> {
         match self {
             Self::Spirv(variants) => match &variants[..] {
                 [first, ..] => version(first.shader.clone(), &first.interface, name, Duration::ZERO),
@@ -179,7 +173,7 @@ impl Code {
 
 impl Shipped {
     /// Loads a translation that has passed [`check::interface`].
-    pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
+    pub fn new(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self> {
         let shader = device.shader(spirv)?;
         Ok(Self { shader, interface: interface.clone() })
     }
@@ -203,12 +197,7 @@ impl Shipped {
     }
 }
 
-fn version(
-    shader: Arc<dyn Shader>,
-    interface: &Interface,
-    name: &str,
-    translation: Duration,
-) -> Result<Version, Error> {
+fn version(shader: Arc<dyn Shader>, interface: &Interface, name: &str, translation: Duration) -> Result<Version> {
     let entry = interface.entry(name).cloned();
     let entry = entry.ok_or_else(|| Error::Interface(format!("it leaves out the kernel `{name}`")))?;
     Ok(Version::new(entry, shader, translation))
@@ -239,7 +228,7 @@ impl Version {
     }
 
     /// The pipeline of a key whose sizes are within the device's limits.
-    pub fn prepare(&self, key: PipelineKey) -> Result<Arc<Prepared>, Error> {
+    pub fn prepare(&self, key: PipelineKey) -> Result<Arc<Prepared>> {
         self.pipelines.get_or_make(&key, || {
             let _range = ProfileRange::of_runtime("make a pipeline", Some(&self.entry.name));
             let start = Instant::now();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use ptx2spv_translator::interface::{BlockSize, Declaration, Entry, Param};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::info::limits::{MAX_BLOCK, MAX_SHARED};
 use crate::module::versions::{KernelVersions, Loaded};
 
@@ -55,7 +55,7 @@ impl Kernel {
         name: &str,
         cluster: Option<[u32; 3]>,
         cooperative: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Self { shared: module.kernel(name, cluster, cooperative)?, module: module.clone() })
     }
 
@@ -80,7 +80,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Those of [`crate::Buffer::write`].
-    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result<(), Error> {
+    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result {
         self.shared.variables.set_shared_limit(self.name(), bytes)
     }
 
@@ -118,7 +118,7 @@ impl fmt::Debug for DeclaredKernel {
 }
 
 impl DeclaredKernel {
-    pub(crate) fn of_module(module: &Arc<Loaded>, name: &str) -> Result<Self, Error> {
+    pub(crate) fn of_module(module: &Arc<Loaded>, name: &str) -> Result<Self> {
         let translated = OnceLock::new();
         let declaration = match module.declarations.iter().find(|declaration| declaration.name == name) {
             Some(declaration) => declaration.clone(),
@@ -135,7 +135,7 @@ impl DeclaredKernel {
     ///
     /// # Errors
     /// Those of [`Module::kernel`](crate::Module::kernel).
-    pub fn kernel(&self) -> Result<&Kernel, Error> {
+    pub fn kernel(&self) -> Result<&Kernel> {
         if let Some(kernel) = self.translated.get() {
             return Ok(kernel);
         }
@@ -168,7 +168,7 @@ impl DeclaredKernel {
     ///
     /// # Errors
     /// Those of [`crate::Buffer::write`].
-    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result<(), Error> {
+    pub fn set_launched_shared_limit(&self, bytes: u32) -> Result {
         self.module.variables.set_shared_limit(self.name(), bytes)
     }
 }

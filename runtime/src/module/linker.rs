@@ -6,7 +6,7 @@ use std::path::Path;
 use ptx2spv_fatbin::{self as fatbin, Binary, Choice};
 use ptx2spv_translator::{Program, Source};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// Links modules into one program by the rules of NVIDIA's linker, like `cuLinkCreate` and related functions.
 ///
@@ -41,7 +41,7 @@ impl Linker {
     ///
     /// # Errors
     /// [`Error::Translation`] if a module is invalid by itself.
-    pub fn add(&mut self, source: &Source) -> Result<(), Error> {
+    pub fn add(&mut self, source: &Source) -> Result {
         for module in source.modules() {
             // Checked alone, so that symbols of other modules count as declared only.
             Program::new(&Source::new(module.name.clone(), source.slice(module.span)))?;
@@ -55,7 +55,7 @@ impl Linker {
     ///
     /// # Errors
     /// [`Error::Binary`] if there is no PTX, and those of [`Linker::add`].
-    pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result {
         if Binary::is_binary(bytes) {
             return read_programs(name, bytes, self.choice)?.iter().try_for_each(|program| self.add(program));
         }
@@ -66,7 +66,7 @@ impl Linker {
     ///
     /// # Errors
     /// [`Error::File`], and those of [`Linker::add_bytes`].
-    pub fn add_file(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+    pub fn add_file(&mut self, path: impl AsRef<Path>) -> Result {
         let name = path.as_ref().display().to_string();
         let bytes = fs::read(&path).map_err(|error| Error::File { path: name.clone(), error })?;
         self.add_bytes(&name, &bytes)
@@ -76,7 +76,7 @@ impl Linker {
     ///
     /// # Errors
     /// [`Error::Translation`] for undefined symbols, duplicate definitions, and contradicting declarations.
-    pub fn link(&self, name: &str) -> Result<Source, Error> {
+    pub fn link(&self, name: &str) -> Result<Source> {
         let linked = Source::linked(name, self.parts.iter().cloned());
         Program::new(&linked)?;
         Ok(linked)
@@ -94,7 +94,7 @@ impl Linker {
 ///
 /// # Errors
 /// [`Error::Binary`].
-pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Source>, Error> {
+pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Source>> {
     let stem = Path::new(name).file_name().map_or_else(|| name.into(), |file| file.to_string_lossy());
     let wrong = |error| Error::Binary { name: name.to_owned(), error };
     let programs = Binary::read(bytes).and_then(|binary| binary.programs(&stem, choice)).map_err(wrong)?;

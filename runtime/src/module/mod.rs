@@ -18,7 +18,9 @@ use ptx2spv_translator::{Interface, Program, Source, Topic, Translation};
 use crate::backend::range::MemoryRange;
 use crate::cache::translations::Description;
 use crate::device::Device;
+#[cfg(doc)]
 use crate::error::Error;
+use crate::error::Result;
 use crate::module::code::{Code, LoadOptions, Ptx, Shipped};
 use crate::module::kernel::{DeclaredKernel, Kernel};
 use crate::module::variables::LoadedVariables;
@@ -61,7 +63,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Translation`] if the text is invalid, [`Error::OutOfMemory`] if its variables don't fit.
-    pub fn load(&self, source: &Source) -> Result<Module, Error> {
+    pub fn load(&self, source: &Source) -> Result<Module> {
         self.load_with(source, LoadOptions::default())
     }
 
@@ -69,7 +71,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::load`].
-    pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module, Error> {
+    pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module> {
         Module::from_source(self, source, None, options)
     }
 
@@ -88,7 +90,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::load`].
-    pub fn load_program(&self, program: &Program, options: LoadOptions) -> Result<Module, Error> {
+    pub fn load_program(&self, program: &Program, options: LoadOptions) -> Result<Module> {
         Module::from_source(self, program.source(), Some(program), options)
     }
 
@@ -99,7 +101,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::load_spirv`].
-    pub unsafe fn load_translated(&self, translation: &Translation) -> Result<Module, Error> {
+    pub unsafe fn load_translated(&self, translation: &Translation) -> Result<Module> {
         // SAFETY: by the contract.
         unsafe { self.load_spirv(&translation.spirv, &translation.interface) }
     }
@@ -117,18 +119,13 @@ impl Device {
     /// it relies on arithmetic that the device doesn't have or on something that the driver does wrong,
     /// [`Error::Interface`] if the interface contradicts itself, the SPIR-V or the device, [`Error::Refused`] by the
     /// reference device, which checks the SPIR-V, [`Error::OutOfMemory`].
-    pub unsafe fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module, Error> {
+    pub unsafe fn load_spirv(&self, spirv: &[u32], interface: &Interface) -> Result<Module> {
         Module::from_spirv(self, spirv, interface)
     }
 }
 
 impl Module {
-    fn from_source(
-        device: &Device,
-        source: &Source,
-        program: Option<&Program>,
-        options: LoadOptions,
-    ) -> Result<Self, Error> {
+    fn from_source(device: &Device, source: &Source, program: Option<&Program>, options: LoadOptions) -> Result<Self> {
         if options.math.is_fast(Topic::Textures) {
             device.want_images();
         }
@@ -137,14 +134,14 @@ impl Module {
         Self::new(device, description, Code::Ptx(Box::new(ptx)), options.managed_variables)
     }
 
-    pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self, Error> {
+    pub(crate) fn from_spirv(device: &Device, spirv: &[u32], interface: &Interface) -> Result<Self> {
         check::interface(device.target(), spirv, interface)?;
         Self::from_variants(device, vec![Shipped::new(device, spirv, interface)?], interface)
     }
 
     /// The interface is that of the first variant; later ones take larger blocks. All have passed [`check::interface`],
     /// and have their variables and status records at the same offsets.
-    pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self, Error> {
+    pub(crate) fn from_variants(device: &Device, list: Vec<Shipped>, interface: &Interface) -> Result<Self> {
         let description = Description {
             names: interface.entries.iter().map(|entry| entry.name.clone()).collect(),
             interface: interface.clone(),
@@ -153,7 +150,7 @@ impl Module {
         Self::new(device, description, Code::Spirv(list), false)
     }
 
-    fn new(device: &Device, description: Description, code: Code, has_managed: bool) -> Result<Self, Error> {
+    fn new(device: &Device, description: Description, code: Code, has_managed: bool) -> Result<Self> {
         let Description { names, interface, declarations } = description;
         let variables = Arc::new(LoadedVariables::new(device, &interface, has_managed)?);
         let (code, kernels) = (Arc::new(code), Kernels::default());
@@ -165,7 +162,7 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Translation`] if it can't be translated for this device; [`Error::OutOfMemory`].
-    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
         Kernel::of_module(&self.shared, name, None, false)
     }
 
@@ -174,7 +171,7 @@ impl Module {
     ///
     /// # Errors
     /// Those of [`Module::kernel`].
-    pub fn declared_kernel(&self, name: &str) -> Result<DeclaredKernel, Error> {
+    pub fn declared_kernel(&self, name: &str) -> Result<DeclaredKernel> {
         DeclaredKernel::of_module(&self.shared, name)
     }
 
@@ -185,7 +182,7 @@ impl Module {
     /// # Errors
     /// Those of [`Module::kernel`], also if the kernel sets another size; [`Error::Interface`] if the module was loaded
     /// as a translation that is not for this size.
-    pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel, Error> {
+    pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel> {
         Kernel::of_module(&self.shared, name, Some(size), false)
     }
 
@@ -197,7 +194,7 @@ impl Module {
     ///
     /// # Errors
     /// Those of [`Module::cluster_kernel`].
-    pub fn cooperative_kernel(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel, Error> {
+    pub fn cooperative_kernel(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel> {
         Kernel::of_module(&self.shared, name, cluster, true)
     }
 
@@ -234,7 +231,7 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::NoVariable`], [`Error::OutOfRange`], and those of [`crate::Buffer::write`].
-    pub fn write_variable(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write_variable(&self, name: &str, offset: u64, bytes: &[u8]) -> Result {
         self.shared.variables.write(name, offset, bytes)
     }
 
@@ -242,7 +239,7 @@ impl Module {
     ///
     /// # Errors
     /// As [`Module::write_variable`].
-    pub fn read_variable(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read_variable(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result {
         self.shared.variables.read(name, offset, bytes)
     }
 
@@ -252,7 +249,7 @@ impl Module {
     ///
     /// # Errors
     /// Those of [`crate::Buffer::read`].
-    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize], Error> {
+    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize]> {
         self.shared.variables.counters()
     }
 
@@ -260,7 +257,7 @@ impl Module {
     ///
     /// # Errors
     /// Those of [`crate::Buffer::write`].
-    pub fn reset_counters(&self) -> Result<(), Error> {
+    pub fn reset_counters(&self) -> Result {
         self.shared.variables.reset_counters()
     }
 }

@@ -11,7 +11,7 @@ use ptx2spv_translator::target::Limits;
 use ptx2spv_translator::{Interface, Source, Target};
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::most_threads;
 use crate::module::code::Shipped;
 use crate::module::linker::read_programs;
@@ -26,7 +26,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best one.
-    pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module, Error> {
+    pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module> {
         Module::from_bundle(self, bundle)
     }
 
@@ -39,14 +39,14 @@ impl Device {
     /// # Errors
     /// [`Error::File`] if a file can't be read or isn't of the expected kind, and those of [`Device::load`],
     /// [`Device::load_spirv`] and [`Device::load_bundle`].
-    pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module, Error> {
+    pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module> {
         Module::from_file(self, path.as_ref())
     }
 }
 
 impl Module {
     /// See [`Device::load_file`].
-    pub(crate) fn from_file(device: &Device, path: &Path) -> Result<Self, Error> {
+    pub(crate) fn from_file(device: &Device, path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("ptx") => device.load(&Source::new(path.display().to_string(), ptx2spv_fatbin::text(&read(path)?))),
             Some("spv") => pair(device, path, &interface(&path.with_extension("json"))?),
@@ -77,7 +77,7 @@ impl Module {
     }
 
     /// See [`Device::load_bundle`].
-    pub(crate) fn from_bundle(device: &Device, bundle: &Bundle) -> Result<Self, Error> {
+    pub(crate) fn from_bundle(device: &Device, bundle: &Bundle) -> Result<Self> {
         if bundle.format != Bundle::FORMAT {
             return Err(Error::Interface(format!("format {} of the bundle is not {}", bundle.format, Bundle::FORMAT)));
         }
@@ -140,12 +140,12 @@ fn by_preference<'b>(target: &Target, bundle: &'b Bundle, reasons: &mut Vec<(Str
     fitting
 }
 
-fn pair(device: &Device, spirv: &Path, interface: &Interface) -> Result<Module, Error> {
+fn pair(device: &Device, spirv: &Path, interface: &Interface) -> Result<Module> {
     let words = words(&read(spirv)?).ok_or_else(|| wrong(spirv, "it is no SPIR-V module"))?;
     Module::from_spirv(device, &words, interface)
 }
 
-fn interface(path: &Path) -> Result<Interface, Error> {
+fn interface(path: &Path) -> Result<Interface> {
     serde_json::from_slice(&read(path)?).map_err(|error| wrong(path, error))
 }
 
@@ -159,7 +159,7 @@ fn words(bytes: &[u8]) -> Option<Vec<u32>> {
     (read(first) == MAGIC).then(|| words.iter().map(|word| read(*word)).collect())
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| Error::File { path: path.display().to_string(), error })
 }
 

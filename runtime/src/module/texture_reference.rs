@@ -6,7 +6,7 @@ use ptx2spv_translator::interface::Variables;
 use ptx2spv_translator::interface::texture::{RECORD_BYTES, Record};
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 use crate::module::Module;
 use crate::module::variables::LoadedVariables;
@@ -53,7 +53,7 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::NoVariable`]; [`TextureError::NoReference`] if the variable is not a reference.
-    pub fn reference(&self, name: &str) -> Result<Reference, Error> {
+    pub fn reference(&self, name: &str) -> Result<Reference> {
         let variables = self.variables();
         let (variable, _) = variables.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
         let kind = ReferenceKind::of(variable)
@@ -85,7 +85,7 @@ impl Reference {
     ///
     /// # Errors
     /// [`Error::OutOfRange`].
-    pub fn element(&self, index: u64) -> Result<Self, Error> {
+    pub fn element(&self, index: u64) -> Result<Self> {
         if index >= self.count {
             return Err(Error::OutOfRange { offset: index, len: 1, size: self.count });
         }
@@ -96,7 +96,7 @@ impl Reference {
     ///
     /// # Errors
     /// [`Error::Interface`] if the module has no such record.
-    pub fn declared(&self) -> Result<TextureDescriptor, Error> {
+    pub fn declared(&self) -> Result<TextureDescriptor> {
         let (variable, _) = self.variables.find(&self.name).ok_or_else(|| Error::NoVariable(self.name.clone()))?;
         let bytes = initial(&self.variables.layout, variable.offset + self.offset());
         let record = Record::from_bytes(&bytes)
@@ -108,7 +108,7 @@ impl Reference {
     ///
     /// # Errors
     /// [`TextureError::ReferenceKind`], and those of [`Device::texture`].
-    pub fn bind_texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<(), Error> {
+    pub fn bind_texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result {
         self.bind_texture_view(resource, descriptor, None)
     }
 
@@ -121,7 +121,7 @@ impl Reference {
         resource: &Resource,
         descriptor: &TextureDescriptor,
         view: Option<&ResourceView>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         self.check(ReferenceKind::Texture)?;
         let (mut record, table) = texture_record(&self.device, resource, descriptor, view, 0)?;
         let levels = if table.is_empty() { None } else { Some(self.device.upload(&table)?) };
@@ -133,7 +133,7 @@ impl Reference {
     ///
     /// # Errors
     /// [`TextureError::ReferenceKind`], and those of [`Device::surface`].
-    pub fn bind_surface(&self, array: &Array) -> Result<(), Error> {
+    pub fn bind_surface(&self, array: &Array) -> Result {
         self.check(ReferenceKind::Surface)?;
         let record = surface_record(&self.device, array)?;
         self.bind(&record, Some(Bound::new(array.into(), None)))
@@ -143,7 +143,7 @@ impl Reference {
     ///
     /// # Errors
     /// [`TextureError::ReferenceKind`], and those of [`Device::sampler`].
-    pub fn bind_sampler(&self, descriptor: &TextureDescriptor) -> Result<(), Error> {
+    pub fn bind_sampler(&self, descriptor: &TextureDescriptor) -> Result {
         self.check(ReferenceKind::Sampler)?;
         self.bind(&sampler_record(descriptor)?, None)
     }
@@ -152,7 +152,7 @@ impl Reference {
     ///
     /// # Errors
     /// Those of [`Module::write_variable`].
-    pub fn unbind(&self) -> Result<(), Error> {
+    pub fn unbind(&self) -> Result {
         self.bind(&Record::default(), None)
     }
 
@@ -163,7 +163,7 @@ impl Reference {
         Err(TextureError::ReferenceKind { name: self.name.clone(), found: self.kind, expected })
     }
 
-    fn bind(&self, record: &Record, bound: Option<Bound>) -> Result<(), Error> {
+    fn bind(&self, record: &Record, bound: Option<Bound>) -> Result {
         let write = || self.variables.write(&self.name, self.offset(), &record.to_bytes());
         self.variables.bindings.replace((self.name.clone(), self.index), bound, write)
     }

@@ -13,7 +13,7 @@ use crate::backend::report::{Reporters, StatusRecord};
 use crate::device::Device;
 use crate::device::near::NearUser;
 use crate::device::texture_bits::Counted;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 use crate::memory::pinned::PinnedBuffer;
 use crate::texel::reference_kind::ReferenceKind;
@@ -50,7 +50,7 @@ impl fmt::Debug for LoadedVariables {
 impl LoadedVariables {
     /// Allocates and initializes the variables of an interface that has passed [`crate::module::check::interface`]. Managed
     /// variables are allocated where the host can access them too.
-    pub fn new(device: &Device, interface: &Interface, is_managed: bool) -> Result<Self, Error> {
+    pub fn new(device: &Device, interface: &Interface, is_managed: bool) -> Result<Self> {
         let &Interface { status, output, heap, counters, .. } = interface;
         let (layout, launches) = (interface.variables.clone(), interface.launches.clone());
         if layout.size == 0 {
@@ -139,7 +139,7 @@ impl LoadedVariables {
     }
 
     /// Sets the shared memory limit of a kernel for launches by other kernels.
-    pub fn set_shared_limit(&self, kernel: &str, bytes: u32) -> Result<(), Error> {
+    pub fn set_shared_limit(&self, kernel: &str, bytes: u32) -> Result {
         let known = self.launches.as_ref().and_then(|launches| {
             let kernel = launches.kernels.iter().find(|known| known.name == kernel)?;
             Some(launches.word(kernel, launches::Function::SharedLimit))
@@ -166,14 +166,14 @@ impl LoadedVariables {
         Some((variable, self.address().checked_add(variable.offset)?))
     }
 
-    pub fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, name: &str, offset: u64, bytes: &[u8]) -> Result {
         match self.place(name, offset, bytes.len() as u64)? {
             Some((buffer, at)) => buffer.write(at, bytes),
             None => Ok(()),
         }
     }
 
-    pub fn read(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, name: &str, offset: u64, bytes: &mut [u8]) -> Result {
         match self.place(name, offset, bytes.len() as u64)? {
             Some((buffer, at)) => buffer.read(at, bytes),
             None => Ok(()),
@@ -181,7 +181,7 @@ impl LoadedVariables {
     }
 
     /// The counters of events, after everything launched before.
-    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize], Error> {
+    pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize]> {
         let mut counters = [0; Counters::COUNT as usize];
         if let (Some(buffer), Some(Counters { offset })) = (&self.buffer, self.counters) {
             buffer.read(offset, bytemuck::cast_slice_mut(&mut counters))?;
@@ -190,7 +190,7 @@ impl LoadedVariables {
     }
 
     /// Resets the counters.
-    pub fn reset_counters(&self) -> Result<(), Error> {
+    pub fn reset_counters(&self) -> Result {
         match (&self.buffer, self.counters) {
             (Some(buffer), Some(Counters { offset })) => buffer.write(offset, &[0; Counters::SIZE as usize]),
             _ => Ok(()),
@@ -198,7 +198,7 @@ impl LoadedVariables {
     }
 
     /// The offset of a range of a variable in the buffer.
-    fn place(&self, name: &str, offset: u64, len: u64) -> Result<Option<(&Buffer, u64)>, Error> {
+    fn place(&self, name: &str, offset: u64, len: u64) -> Result<Option<(&Buffer, u64)>> {
         let (variable, _) = self.find(name).ok_or_else(|| Error::NoVariable(name.to_owned()))?;
         if offset.checked_add(len).is_none_or(|end| end > variable.size) {
             return Err(Error::OutOfRange { offset, len, size: variable.size });

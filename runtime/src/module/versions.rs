@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ptx2spv_translator::interface::Declaration;
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::{lacks_shared, misfit, most_threads};
 use crate::module::code::{Code, Shipped, Sizes, Version};
 use crate::module::variables::LoadedVariables;
@@ -50,7 +50,7 @@ impl KernelVersions {
 
     /// The version for a block size, which the kernel and CUDA must allow, and `dynamic` bytes of dynamic shared
     /// memory.
-    pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>, Error> {
+    pub fn version(&self, block: [u32; 3], dynamic: u32) -> Result<Arc<Version>> {
         let limits = &self.device.target().limits;
         let reason = misfit(&self.base.entry, limits, block);
         if reason.is_none() && !lacks_shared(&self.base.entry, limits, dynamic) {
@@ -100,7 +100,7 @@ impl KernelVersions {
     }
 
     /// A version for larger blocks or more shared memory, by its key; `make` makes a missing one.
-    fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version, Error>) -> Result<Arc<Version>, Error> {
+    fn larger(&self, key: VersionKey, make: impl FnOnce() -> Result<Version>) -> Result<Arc<Version>> {
         self.larger.get_or_make(&key, || {
             let version = Arc::new(make()?);
             self.variables.add_reporter(&version.entry);
@@ -125,12 +125,7 @@ pub(crate) type Kernels = OnceMap<(String, Option<[u32; 3]>, bool), Arc<KernelVe
 
 impl Loaded {
     /// A kernel for the given kind of launches, translated on first use.
-    pub fn kernel(
-        &self,
-        name: &str,
-        cluster: Option<[u32; 3]>,
-        cooperative: bool,
-    ) -> Result<Arc<KernelVersions>, Error> {
+    pub fn kernel(&self, name: &str, cluster: Option<[u32; 3]>, cooperative: bool) -> Result<Arc<KernelVersions>> {
         let Self { device, names, variables, code, kernels, .. } = self;
         if !names.iter().any(|known| known == name) {
             return Err(Error::NoKernel { name: name.to_owned(), available: names.clone() });

@@ -10,7 +10,7 @@ use crate::backend::Backend;
 use crate::backend::reference;
 use crate::backend::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::info::select::DeviceSelector;
 use crate::profile::Pause;
@@ -25,7 +25,7 @@ impl Device {
     /// # Errors
     /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
     /// invalid options of the reference device, [`Error::NoReference`] in a program built without it.
-    pub fn open(selector: &DeviceSelector) -> Result<Self, Error> {
+    pub fn open(selector: &DeviceSelector) -> Result<Self> {
         Self::open_with(selector, &InstanceOptions::default())
     }
 
@@ -33,7 +33,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::open`].
-    pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self, Error> {
+    pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self> {
         let asked = selector;
         let selector = asked.resolve()?;
         if let DeviceSelector::Reference(options) = &selector {
@@ -65,7 +65,7 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in a forked process.
-    pub fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+    pub fn devices(&self) -> Result<Vec<DeviceInfo>> {
         let tested = |physical: PhysicalDevice| {
             open_tested(self, &physical).map_or(physical.info, |device| device.info().clone())
         };
@@ -76,7 +76,7 @@ impl Instance {
     ///
     /// # Errors
     /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
-    pub fn open(&self, selector: &DeviceSelector) -> Result<Device, Error> {
+    pub fn open(&self, selector: &DeviceSelector) -> Result<Device> {
         let list = self.physical_devices()?;
         let pairs: Vec<_> = list.iter().map(|physical| (&physical.info, physical)).collect();
         let (_, physical) = selector.choose_from(&pairs)?;
@@ -85,7 +85,7 @@ impl Instance {
 }
 
 /// Opens a device of an instance, after its self-test if this is its first use.
-fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device, Error> {
+fn open_tested(instance: &Instance, physical: &PhysicalDevice) -> Result<Device> {
     let backend: Arc<dyn Backend> = Arc::new(vulkan::Device::create(instance, physical)?);
     let mut info = physical.info.clone();
     let findings = match probe::known(&info) {
@@ -141,7 +141,7 @@ impl From<DeviceInfo> for FoundDevices {
 ///
 /// # Errors
 /// Those of [`Device::open_with`].
-pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<FoundDevices, Error> {
+pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<FoundDevices> {
     let asked = selector;
     let selector = asked.resolve()?;
     if let DeviceSelector::Reference(options) = &selector {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::backend::Timer;
 use crate::backend::order::Position;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -50,7 +50,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoTimestamps`] if the device can't measure times, [`Error::OutOfMemory`].
-    pub fn timing_event(&self) -> Result<Event, Error> {
+    pub fn timing_event(&self) -> Result<Event> {
         Ok(Event { timer: Some(self.timer()?), ..self.event() })
     }
 }
@@ -61,7 +61,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the event belongs to another device, [`Error::DeviceLost`].
-    pub fn wait_event(&self, event: &Event) -> Result<(), Error> {
+    pub fn wait_event(&self, event: &Event) -> Result {
         self.device().check_same(event.device())?;
         if let Some(recorded) = event.recorded() {
             self.device().join(self.state(), recorded);
@@ -81,7 +81,7 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the stream belongs to another device, [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn record(&self, stream: &Stream) -> Result<(), Error> {
+    pub fn record(&self, stream: &Stream) -> Result {
         self.device.check_same(stream.device())?;
         let mut recorded = lock(&self.recorded);
         if let Some(timer) = &self.timer {
@@ -99,7 +99,7 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
-    pub fn has_passed(&self) -> Result<bool, Error> {
+    pub fn has_passed(&self) -> Result<bool> {
         self.recorded().map_or(Ok(true), |position| self.device.has_passed(position))
     }
 
@@ -107,7 +107,7 @@ impl Event {
     ///
     /// # Errors
     /// Those of [`Device::synchronize`].
-    pub fn synchronize(&self) -> Result<(), Error> {
+    pub fn synchronize(&self) -> Result {
         self.synchronize_for(Duration::MAX)
     }
 
@@ -131,7 +131,7 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::Timeout`], and those of [`Event::synchronize`].
-    pub fn synchronize_for(&self, limit: Duration) -> Result<(), Error> {
+    pub fn synchronize_for(&self, limit: Duration) -> Result {
         self.device.finish(self.recorded().unwrap_or_default(), limit)
     }
 
@@ -140,7 +140,7 @@ impl Event {
     /// # Errors
     /// [`Error::NoTime`] unless both are timing events of one device and have been recorded, and those of
     /// [`Event::synchronize`].
-    pub fn elapsed_since(&self, start: &Self) -> Result<Duration, Error> {
+    pub fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         self.device.check_same(&start.device)?;
         let ticks = |event: &Self| match (&event.timer, event.recorded()) {
             (Some(timer), Some(position)) => {

@@ -12,7 +12,7 @@ use crate::backend::range::{MemoryRange, Rows};
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
 use crate::device::pool::MemoryPool;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// A stream of launches, copies and fills, which take effect in the order of the calls. Commands of different streams
 /// may run concurrently, unless events order them. Clones share the stream. After the last one is dropped, submitted
@@ -158,7 +158,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`DeviceMemory::write`](crate::DeviceMemory::write).
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         if !self.device.check_range(address, bytes.len() as u64)? {
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`DeviceMemory::read`](crate::DeviceMemory::read).
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         if self.device.check_range(address, bytes.len() as u64)? {
             return self.download(address, &Shape::linear(bytes.len() as u64), bytes);
         }
@@ -181,7 +181,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`DeviceMemory::copy`](crate::DeviceMemory::copy).
-    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Error> {
+    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result {
         if !self.device.check_range(from, bytes)? || !self.device.check_range(to, bytes)? {
             return Ok(());
         }
@@ -192,7 +192,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`DeviceMemory::set`](crate::DeviceMemory::set).
-    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result<(), Error> {
+    pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result {
         self.set_rows(address, 0, value, count, 1)
     }
 
@@ -200,14 +200,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Pitch`], also if the pitch is not a multiple of a number's size, and those of [`Stream::set`].
-    pub fn set_rows(
-        &self,
-        address: u64,
-        pitch: u64,
-        value: impl Into<SetValue>,
-        width: u64,
-        height: u64,
-    ) -> Result<(), Error> {
+    pub fn set_rows(&self, address: u64, pitch: u64, value: impl Into<SetValue>, width: u64, height: u64) -> Result {
         let value = value.into();
         let Some(rows) = value.rows(&self.device, address, width, height, pitch)? else { return Ok(()) };
         self.device.submit(&self.state, |backend, stream| backend.fill(stream, rows, value.word()))
@@ -221,7 +214,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::HostThread`] if the thread can't be started, [`Error::DeviceLost`].
-    pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result {
         self.call_always(move |ended_well| {
             if ended_well {
                 function();
@@ -234,7 +227,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`Stream::call`].
-    pub fn call_always(&self, function: impl FnOnce(bool) + Send + 'static) -> Result<(), Error> {
+    pub fn call_always(&self, function: impl FnOnce(bool) + Send + 'static) -> Result {
         self.device.add_function(&self.state, Box::new(function))
     }
 
@@ -283,7 +276,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
-    pub fn is_idle(&self) -> Result<bool, Error> {
+    pub fn is_idle(&self) -> Result<bool> {
         self.device.has_passed(self.device.position(&self.state))
     }
 
@@ -291,7 +284,7 @@ impl Stream {
     ///
     /// # Errors
     /// Those of [`Device::synchronize`].
-    pub fn synchronize(&self) -> Result<(), Error> {
+    pub fn synchronize(&self) -> Result {
         self.synchronize_for(Duration::MAX)
     }
 
@@ -313,7 +306,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Timeout`], and those of [`Stream::synchronize`].
-    pub fn synchronize_for(&self, limit: Duration) -> Result<(), Error> {
+    pub fn synchronize_for(&self, limit: Duration) -> Result {
         self.device.finish(self.device.position(&self.state), limit)
     }
 }
@@ -380,7 +373,7 @@ impl SetValue {
         width: u64,
         height: u64,
         pitch: u64,
-    ) -> Result<Option<Rows>, Error> {
+    ) -> Result<Option<Rows>> {
         let alignment = self.bytes();
         if !address.is_multiple_of(alignment) {
             return Err(Error::Misaligned { address, alignment });
@@ -404,7 +397,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::TooFar`], [`Error::BufferTooLarge`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn allocate(&self, bytes: u64) -> Result<u64, Error> {
+    pub fn allocate(&self, bytes: u64) -> Result<u64> {
         self.allocate_from(&self.device().default_pool(), bytes)
     }
 
@@ -412,7 +405,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and those of [`Stream::allocate`].
-    pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64, Error> {
+    pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64> {
         let device = self.device();
         if !device.has_pool(pool) {
             return Err(Error::ForeignBuffer(device.info().name.clone()));
@@ -440,7 +433,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::NotAllocated`] if no allocation begins at the address.
-    pub unsafe fn free(&self, address: u64) -> Result<(), Error> {
+    pub unsafe fn free(&self, address: u64) -> Result {
         let device = self.device();
         device.backend().check_process()?;
         let Some((pool, size)) = device.pooled().remove(address) else {

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use crate::backend::range::MemoryRange;
 use crate::backend::shape::{Extent, Pitches, Shape};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 use crate::memory::copies::CopySide;
 use crate::stream::Stream;
@@ -99,7 +99,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    fn new(device: &Device, descriptor: ArrayDescriptor, levels: u32) -> Result<Arc<Self>, Error> {
+    fn new(device: &Device, descriptor: ArrayDescriptor, levels: u32) -> Result<Arc<Self>> {
         descriptor.check(levels)?;
         let mut bytes = 0;
         let levels: Vec<Level> = (0..levels)
@@ -210,7 +210,7 @@ impl Device {
     /// # Errors
     /// [`Error::Texture`] if the size exceeds CUDA's limits ([`texture_limits`](crate::texture_limits));
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
-    pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array, Error> {
+    pub fn array(&self, descriptor: &ArrayDescriptor) -> Result<Array> {
         self.mipmapped_array(descriptor, 1)?.level(0)
     }
 
@@ -218,7 +218,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::array`], and [`TextureError::Levels`].
-    pub fn mipmapped_array(&self, descriptor: &ArrayDescriptor, levels: u32) -> Result<MipmappedArray, Error> {
+    pub fn mipmapped_array(&self, descriptor: &ArrayDescriptor, levels: u32) -> Result<MipmappedArray> {
         Ok(MipmappedArray { storage: Storage::new(self, *descriptor, levels)? })
     }
 }
@@ -238,7 +238,7 @@ impl MipmappedArray {
     ///
     /// # Errors
     /// [`TextureError::NoLevel`].
-    pub fn level(&self, level: u32) -> Result<Array, Error> {
+    pub fn level(&self, level: u32) -> Result<Array> {
         let levels = self.levels();
         let place = self.storage.levels.get(level as usize).ok_or(TextureError::NoLevel { level, levels })?;
         Ok(Array { storage: self.storage.clone(), level: *place })
@@ -283,7 +283,7 @@ impl Array {
     ///
     /// # Errors
     /// [`TextureError::OutsideArray`].
-    pub fn region(&self, origin: [u64; 3], extent: [u64; 3]) -> Result<ArrayRegion, Error> {
+    pub fn region(&self, origin: [u64; 3], extent: [u64; 3]) -> Result<ArrayRegion> {
         let Level { size, row_pitch, slice_pitch, .. } = self.level;
         let inside = |i: usize| origin[i].checked_add(extent[i]).is_some_and(|end| end <= size[i]);
         if !(0..3).all(inside) {
@@ -315,7 +315,7 @@ impl Array {
     ///
     /// # Errors
     /// [`TextureError::ElementBytes`], and those of [`Buffer::write`](crate::Buffer::write).
-    pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
+    pub fn write<T: Pod>(&self, data: &[T]) -> Result {
         self.whole().write(&self.device().default_stream(), data)
     }
 
@@ -323,7 +323,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Error::PartialElement`], and those of [`Buffer::read`](crate::Buffer::read).
-    pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
+    pub fn read<T: Pod>(&self) -> Result<Vec<T>> {
         self.whole().read(&self.device().default_stream())
     }
 }
@@ -349,7 +349,7 @@ impl ArrayRegion {
     ///
     /// # Errors
     /// [`TextureError::ElementBytes`], and those of [`Stream::write`].
-    pub fn write<T: Pod>(&self, stream: &Stream, data: &[T]) -> Result<(), Error> {
+    pub fn write<T: Pod>(&self, stream: &Stream, data: &[T]) -> Result {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let (expected, given) = (self.bytes(), bytes.len() as u64);
         if given != expected {
@@ -366,7 +366,7 @@ impl ArrayRegion {
     ///
     /// # Errors
     /// [`Error::PartialElement`], and those of [`Stream::read`].
-    pub fn read<T: Pod>(&self, stream: &Stream) -> Result<Vec<T>, Error> {
+    pub fn read<T: Pod>(&self, stream: &Stream) -> Result<Vec<T>> {
         self.array.device().check_same(stream.device())?;
         let (bytes, element) = (self.bytes(), size_of::<T>());
         let partial = Error::PartialElement { bytes, element };
@@ -383,7 +383,7 @@ impl ArrayRegion {
     /// # Errors
     /// [`TextureError::ElementBytes`] if the sizes differ, [`Error::ForeignBuffer`], [`Error::Overlap`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn copy_from(&self, stream: &Stream, from: &Self) -> Result<(), Error> {
+    pub fn copy_from(&self, stream: &Stream, from: &Self) -> Result {
         if self.extent != from.extent {
             return Err(TextureError::ElementBytes { expected: self.bytes(), given: from.bytes() }.into());
         }

@@ -10,7 +10,9 @@ use ptx2spv_translator::target::Facts;
 use crate::backend::Image;
 use crate::device::Device;
 use crate::device::texture_bits::{Counted, is_exact, is_plain};
+#[cfg(doc)]
 use crate::error::Error;
+use crate::error::Result;
 use crate::memory::buffer::Buffer;
 use crate::texel::error::TextureError;
 use crate::texel::format::ReadMode;
@@ -123,7 +125,7 @@ impl Device {
     /// # Errors
     /// [`Error::Texture`] and [`Error::Misaligned`] for violated rules, [`Error::NotAllocated`], [`Error::OutOfRange`],
     /// [`Error::ForeignBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<Texture, Error> {
+    pub fn texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result<Texture> {
         self.make_texture(resource, descriptor, None)
     }
 
@@ -136,7 +138,7 @@ impl Device {
         resource: &Resource,
         descriptor: &TextureDescriptor,
         view: &ResourceView,
-    ) -> Result<Texture, Error> {
+    ) -> Result<Texture> {
         self.make_texture(resource, descriptor, Some(view))
     }
 
@@ -145,7 +147,7 @@ impl Device {
         resource: &Resource,
         descriptor: &TextureDescriptor,
         view: Option<&ResourceView>,
-    ) -> Result<Texture, Error> {
+    ) -> Result<Texture> {
         let (first, _) = texture_record(self, resource, descriptor, view, 0)?;
         let image = if may_have_image(resource, view, &first) { self.image(&first)? } else { None };
         let exact = if is_exact(&self.target().facts, &first) { IS_EXACT } else { 0 };
@@ -163,7 +165,7 @@ impl Device {
     ///
     /// # Errors
     /// [`TextureError::NotForSurfaces`], [`Error::ForeignBuffer`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn surface(&self, array: &Array) -> Result<Surface, Error> {
+    pub fn surface(&self, array: &Array) -> Result<Surface> {
         let record = keep(self, |_| Ok((surface_record(self, array)?, Vec::new())))?;
         Ok(Surface { shared: Arc::new(SurfaceShared { record, array: array.clone() }) })
     }
@@ -172,7 +174,7 @@ impl Device {
     ///
     /// # Errors
     /// [`TextureError::NotANumber`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
-    pub fn sampler(&self, descriptor: &TextureDescriptor) -> Result<Sampler, Error> {
+    pub fn sampler(&self, descriptor: &TextureDescriptor) -> Result<Sampler> {
         let record = keep(self, |_| Ok((sampler_record(descriptor)?, Vec::new())))?;
         Ok(Sampler { shared: Arc::new(SamplerShared { record, descriptor: *descriptor }) })
     }
@@ -226,7 +228,7 @@ fn may_have_image(resource: &Resource, view: Option<&ResourceView>, record: &Rec
 }
 
 /// Allocates a record and the data after it. `make` gets the address of that data.
-fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>), Error>) -> Result<Buffer, Error> {
+fn keep(device: &Device, make: impl Fn(u64) -> Result<(Record, Vec<u8>)>) -> Result<Buffer> {
     // The size doesn't depend on the address.
     let size = RECORD_BYTES + make(0)?.1.len() as u64;
     let buffer = device.alloc(size)?;
@@ -242,7 +244,7 @@ pub(crate) fn texture_record(
     descriptor: &TextureDescriptor,
     view: Option<&ResourceView>,
     level_table: u64,
-) -> Result<(Record, Vec<u8>), Error> {
+) -> Result<(Record, Vec<u8>)> {
     let memory = resource.memory(device, view)?;
     let channel = memory.format.channel();
     let is_linear = memory.kind == Kind::Linear;
@@ -289,7 +291,7 @@ fn encoded(border: [f32; 4], channels: u32) -> [f32; 4] {
     [byte(red), green, blue, linear(alpha)].map(|byte| ((byte.floor() + 0.5) / 255.0) as f32)
 }
 
-pub(crate) fn surface_record(device: &Device, array: &Array) -> Result<Record, Error> {
+pub(crate) fn surface_record(device: &Device, array: &Array) -> Result<Record> {
     let channel = array.descriptor().format.channel();
     if !array.descriptor().surface {
         return Err(TextureError::NotForSurfaces.into());
@@ -298,7 +300,7 @@ pub(crate) fn surface_record(device: &Device, array: &Array) -> Result<Record, E
     Ok(Record { texel, ..Resource::from(array).memory(device, None)?.record(0) })
 }
 
-pub(crate) fn sampler_record(descriptor: &TextureDescriptor) -> Result<Record, Error> {
+pub(crate) fn sampler_record(descriptor: &TextureDescriptor) -> Result<Record> {
     descriptor.check_numbers()?;
     Ok(descriptor.record())
 }

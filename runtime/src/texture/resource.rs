@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use ptx2spv_translator::interface::texture::{Kind, Level as LevelRecord, Record};
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::memory::buffer::Buffer;
 use crate::sync::lock;
 use crate::texel::error::TextureError;
@@ -115,7 +115,7 @@ impl Resource {
         }
     }
 
-    pub(super) fn memory(&self, device: &Device, view: Option<&ResourceView>) -> Result<Memory, Error> {
+    pub(super) fn memory(&self, device: &Device, view: Option<&ResourceView>) -> Result<Memory> {
         match self {
             Self::Array(array) => {
                 device.check_same(array.device())?;
@@ -158,7 +158,7 @@ impl Memory {
         format: TexelFormat,
         [width, height]: [u64; 2],
         pitch: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let alignment = limits::ADDRESS_ALIGNMENT;
         if !address.is_multiple_of(alignment) {
             return Err(Error::Misaligned { address, alignment });
@@ -168,12 +168,7 @@ impl Memory {
         Ok(Self { kind, format, levels: vec![level(address, place, 1)], layers: 1, has_levels: false })
     }
 
-    fn of_array(
-        storage: &Storage,
-        levels: &[Level],
-        has_levels: bool,
-        view: Option<&ResourceView>,
-    ) -> Result<Self, Error> {
+    fn of_array(storage: &Storage, levels: &[Level], has_levels: bool, view: Option<&ResourceView>) -> Result<Self> {
         let shape = storage.descriptor.shape;
         let mut format = storage.descriptor.format;
         let mut kept = (0, levels.len().saturating_sub(1));

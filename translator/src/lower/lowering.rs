@@ -8,7 +8,7 @@ use crate::lower::layout::Layout;
 use crate::lower::layout::frame::Frame;
 
 /// The result of a lowering function.
-pub type Result<T = ()> = std::result::Result<T, Diagnostic>;
+pub type Result<T = (), E = Diagnostic> = std::result::Result<T, E>;
 
 /// Lowers the instructions of one basic block.
 pub struct Lowering<'a, 'f> {

@@ -1,9 +1,9 @@
 //! Memory orders of instructions.
 
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
 use crate::ir::{MemoryOrder, Scope};
 use crate::isa::modifiers::{self, CacheOperator, Order};
+use crate::lower::lowering::Result;
 
 /// The memory order that the modifiers ask for.
 pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {
@@ -27,7 +27,7 @@ pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {
 }
 
 /// The scope that a modifier must name.
-pub fn required_scope(i: &Instruction) -> Result<Scope, Diagnostic> {
+pub fn required_scope(i: &Instruction) -> Result<Scope> {
     i.required(i.modifiers.scope()).map(scope)
 }
 

@@ -18,7 +18,7 @@ use crate::backend::range::{MemoryInfo, MemoryRange, PinnedKind, PinnedRange, Ro
 use crate::backend::shape::Shape;
 use crate::backend::{Backend, Shader, Timer};
 use crate::clock::Instant;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::profile::Work;
 use crate::sync::lock;
 
@@ -26,7 +26,7 @@ use crate::sync::lock;
 const PIECE: usize = 64 << 10;
 
 impl Backend for ReferenceDevice {
-    fn allocate(&self, size: u64) -> Result<u64, Error> {
+    fn allocate(&self, size: u64) -> Result<u64> {
         check_size(size)?;
         // If narrow stores go through whole words, buffers end with a whole word, as in `vulkan::memory`.
         let narrow = self.interpreter.config().target.has_narrow_global();
@@ -36,7 +36,7 @@ impl Backend for ReferenceDevice {
         Ok(address)
     }
 
-    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange> {
         check_size(size)?;
         let memory = Lent::allocate(size).ok_or_else(|| no_room(size))?;
         let host = memory.address();
@@ -44,7 +44,7 @@ impl Backend for ReferenceDevice {
         Ok(PinnedRange { host, address, size, kind: PinnedKind::Pinned })
     }
 
-    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange> {
         check_size(size)?;
         let found = self.lend(size, |address| Lent::map_at(address, size));
         let device = || self.interpreter.config().target.name.clone();
@@ -53,7 +53,7 @@ impl Backend for ReferenceDevice {
         Ok(PinnedRange { host: address, address, size, kind: PinnedKind::Managed })
     }
 
-    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64> {
         // SAFETY: by the contract.
         let memory = unsafe { Lent::foreign(host, size) };
         memory.and_then(|memory| self.lend(size, |_| Some(memory))).ok_or_else(|| Error::NotRegistered {
@@ -78,22 +78,22 @@ impl Backend for ReferenceDevice {
         MemoryInfo { free: MAX_BUFFER.saturating_sub(self.allocations.bytes()), total: MAX_BUFFER }
     }
 
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&self, address: u64, bytes: &[u8]) -> Result {
         let _measured = self.measure(StreamKey::Everything, || Work::copy(true, false, bytes.len() as u64));
         self.interpreter.write(address, bytes).map_err(fault)
     }
 
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         let _measured = self.measure(StreamKey::Everything, || Work::copy(false, true, bytes.len() as u64));
         self.interpreter.read(address, bytes).map_err(fault)
     }
 
-    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket> {
         let _measured = self.measure(stream, || Work::fill(rows.ranges().map(|row| row.size).sum()));
         rows.ranges().try_for_each(|row| self.fill_row(row, word)).map(|()| FINISHED)
     }
 
-    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket> {
         let work = || Work::copy(self.is_on_host(from), self.is_on_host(to), shape.bytes());
         let _measured = self.measure(stream, work);
         for region in shape.regions() {
@@ -102,7 +102,7 @@ impl Backend for ReferenceDevice {
         Ok(FINISHED)
     }
 
-    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket> {
         let _measured = self.measure(stream, || Work::copy(true, false, shape.bytes()));
         let mut rest = bytes;
         for region in shape.regions() {
@@ -114,14 +114,7 @@ impl Backend for ReferenceDevice {
         Ok(FINISHED)
     }
 
-    fn download(
-        &self,
-        stream: StreamKey,
-        _after: Point,
-        from: u64,
-        shape: &Shape,
-        bytes: &mut [u8],
-    ) -> Result<(), Error> {
+    fn download(&self, stream: StreamKey, _after: Point, from: u64, shape: &Shape, bytes: &mut [u8]) -> Result {
         let _measured = self.measure(stream, || Work::copy(false, true, shape.bytes()));
         let mut rest = bytes;
         for region in shape.regions() {
@@ -133,15 +126,15 @@ impl Backend for ReferenceDevice {
         Ok(())
     }
 
-    fn follow(&self, _stream: StreamKey, _point: Point) -> Result<(), Error> {
+    fn follow(&self, _stream: StreamKey, _point: Point) -> Result {
         Ok(())
     }
 
-    fn is_finished(&self, _point: Point) -> Result<bool, Error> {
+    fn is_finished(&self, _point: Point) -> Result<bool> {
         Ok(true)
     }
 
-    fn wait(&self, _point: Point, _deadline: Deadline) -> Result<(), Error> {
+    fn wait(&self, _point: Point, _deadline: Deadline) -> Result {
         Ok(())
     }
 
@@ -150,7 +143,7 @@ impl Backend for ReferenceDevice {
         Duration::from_nanos(end.saturating_sub(start))
     }
 
-    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>> {
         Ok(Box::new(ReferenceTimer { taken: Mutex::default(), opened: self.opened }))
     }
 
@@ -169,16 +162,16 @@ impl Backend for ReferenceDevice {
         }
     }
 
-    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>> {
         Ok(Box::new(ReferenceShader::new(self, spirv)?))
     }
 
     /// Launches have finished when they return.
-    fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self) -> Result {
         Ok(())
     }
 
-    fn check_stopped(&self) -> Result<(), Error> {
+    fn check_stopped(&self) -> Result {
         let faults = std::mem::take(&mut *lock(&self.faults));
         if !faults.is_empty() {
             return Err(Error::Fault { findings: faults });
@@ -186,7 +179,7 @@ impl Backend for ReferenceDevice {
         lock(&self.reports).pop_front().map_or(Ok(()), Err)
     }
 
-    fn settle(&self, _before: Point, _deadline: Deadline) -> Result<(), Error> {
+    fn settle(&self, _before: Point, _deadline: Deadline) -> Result {
         self.check_stopped()
     }
 
@@ -217,7 +210,7 @@ impl ReferenceDevice {
         Some(address)
     }
 
-    fn fill_row(&self, row: MemoryRange, word: u32) -> Result<(), Error> {
+    fn fill_row(&self, row: MemoryRange, word: u32) -> Result {
         let MemoryRange { address, size } = row;
         let bytes = word.to_le_bytes();
         if bytes == [bytes[0]; 4] {
@@ -236,7 +229,7 @@ impl ReferenceDevice {
     }
 }
 
-fn check_size(size: u64) -> Result<(), Error> {
+fn check_size(size: u64) -> Result {
     if size > MAX_BUFFER {
         return Err(Error::BufferTooLarge { requested: size, available: MAX_BUFFER });
     }
@@ -255,13 +248,13 @@ struct ReferenceTimer {
 }
 
 impl Timer for ReferenceTimer {
-    fn record(&self, _stream: StreamKey) -> Result<Ticket, Error> {
+    fn record(&self, _stream: StreamKey) -> Result<Ticket> {
         // Enough for centuries.
         *lock(&self.taken) = u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(FINISHED)
     }
 
-    fn ticks(&self) -> Result<u64, Error> {
+    fn ticks(&self) -> Result<u64> {
         Ok(*lock(&self.taken))
     }
 }

@@ -7,7 +7,9 @@ use ptx2spv_reference::{Config, Mode};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::target::{Facts, Quirks, Subgroups};
 
+#[cfg(doc)]
 use crate::error::Error;
+use crate::error::Result;
 use crate::info::options::{ReferenceOptions, wrong};
 use crate::info::target_by_name;
 
@@ -20,7 +22,7 @@ impl ReferenceOptions {
     ///
     /// # Errors
     /// [`Error::BadReferenceOptions`] for an impossible subgroup size, [`Error::Target`] for an unknown target.
-    pub fn config(&self) -> Result<Config, Error> {
+    pub fn config(&self) -> Result<Config> {
         let mut target = match &self.target {
             Some(name) => target_by_name(name)?,
             None => Target::reference(),
@@ -60,7 +62,7 @@ impl ReferenceOptions {
 }
 
 /// The quirks with these names.
-fn quirks(names: &BTreeSet<String>) -> Result<Quirks, Error> {
+fn quirks(names: &BTreeSet<String>) -> Result<Quirks> {
     let unreadable = |error: serde_json::Error| wrong(format_args!("quirks: {error}"));
     let mut all = serde_json::to_value(Quirks::default()).map_err(unreadable)?;
     for name in names {

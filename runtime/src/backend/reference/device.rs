@@ -13,7 +13,7 @@ use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::range::{Allocations, MemoryRange, Rows};
 use crate::backend::report::{Circumstances, Record, Report, StatusRecord, printf};
 use crate::clock::Instant;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::profile::{DeviceProfile, Measured, Work};
 use crate::sync::lock;
 
@@ -92,7 +92,7 @@ impl ReferenceDevice {
     }
 
     /// Collects the output and the report of a finished kernel, and clears both.
-    pub(super) fn look_at(&self, record: &StatusRecord, kernel: &str) -> Result<(), Error> {
+    pub(super) fn look_at(&self, record: &StatusRecord, kernel: &str) -> Result {
         let mut read = |address, bytes: &mut [u8]| Backend::read(self, address, bytes);
         if let Some(MemoryRange { address, size }) = record.output {
             let mut bytes = vec![0; output::RECORDS as usize];
@@ -127,7 +127,7 @@ impl ReferenceDevice {
         self.clear(MemoryRange { address: record.address, size: Status::SIZE })
     }
 
-    fn clear(&self, range: MemoryRange) -> Result<(), Error> {
+    fn clear(&self, range: MemoryRange) -> Result {
         self.fill(StreamKey::Everything, Rows::one(range), 0).map(|_| ())
     }
 

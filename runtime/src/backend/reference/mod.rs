@@ -16,17 +16,17 @@ use ptx2spv_reference::Config;
 pub use device::ReferenceDevice;
 
 use crate::backend::Backend;
-use crate::error::Error;
+use crate::error::Result;
 use crate::info::DeviceInfo;
 use crate::info::options::ReferenceOptions;
 
 /// Opens a reference device with empty memory. Without options, it is the one that replaces missing devices.
-pub(crate) fn open(options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo), Error> {
+pub(crate) fn open(options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backend>, DeviceInfo)> {
     Ok(with_config(config(options)?))
 }
 
 /// The information of such a device.
-pub(crate) fn describe(options: Option<&ReferenceOptions>) -> Result<DeviceInfo, Error> {
+pub(crate) fn describe(options: Option<&ReferenceOptions>) -> Result<DeviceInfo> {
     Ok(DeviceInfo::reference(&config(options)?))
 }
 
@@ -36,6 +36,6 @@ pub(crate) fn with_config(config: Config) -> (Arc<dyn Backend>, DeviceInfo) {
     (Arc::new(ReferenceDevice::new(config)), info)
 }
 
-fn config(options: Option<&ReferenceOptions>) -> Result<Config, Error> {
+fn config(options: Option<&ReferenceOptions>) -> Result<Config> {
     options.map_or_else(|| Ok(Config::default()), ReferenceOptions::config)
 }

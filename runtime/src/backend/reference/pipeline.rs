@@ -12,7 +12,7 @@ use crate::backend::launch::{Launch, PipelineKey};
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::{Backend, Pipeline, Shader};
 use crate::clock::Instant;
-use crate::error::Error;
+use crate::error::Result;
 
 /// A SPIR-V module.
 pub(super) struct ReferenceShader {
@@ -21,14 +21,14 @@ pub(super) struct ReferenceShader {
 }
 
 impl ReferenceShader {
-    pub fn new(device: Arc<ReferenceDevice>, spirv: &[u32]) -> Result<Self, Error> {
+    pub fn new(device: Arc<ReferenceDevice>, spirv: &[u32]) -> Result<Self> {
         let shader = device.interpreter.shader(spirv).map_err(device.refused())?;
         Ok(Self { shader, device })
     }
 }
 
 impl Shader for ReferenceShader {
-    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error> {
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>> {
         let values = key.specialization(true).map(|(id, value)| (id, u64::from(value)));
         let interpreter = &self.device.interpreter;
         let asked = key.subgroup_size().filter(|_| interpreter.config().target.subgroups.has_choice());
@@ -51,7 +51,7 @@ struct Temporary<'d> {
 }
 
 impl<'d> Temporary<'d> {
-    fn new(device: &'d ReferenceDevice, size: u64) -> Result<Self, Error> {
+    fn new(device: &'d ReferenceDevice, size: u64) -> Result<Self> {
         Ok(Self { address: device.allocate(size)?, device })
     }
 }
@@ -64,7 +64,7 @@ impl Drop for Temporary<'_> {
 
 impl Pipeline for ReferencePipeline {
     /// Runs a launch to its end, or until a fault stops it.
-    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>> {
         let device = &*self.device;
         device.submissions.fetch_add(1, Relaxed);
         let params = match launch.params() {
@@ -105,7 +105,7 @@ impl Pipeline for ReferencePipeline {
     }
 
     /// Measures launches by the host's clock.
-    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>> {
         let one = |_| {
             let start = Instant::now();
             self.launch(StreamKey::Everything, launch)?;

@@ -13,7 +13,7 @@ use ptx2spv_translator::target::Fault;
 
 use crate::backend::range::MemoryRange;
 use crate::backend::report::illegal_access::{IllegalAccess, Nearest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 /// The content of a status record.
@@ -52,7 +52,7 @@ impl StatusRecord {
         &self,
         address: u64,
         find: impl FnOnce(u64) -> Option<MemoryRange>,
-        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Error>,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result,
     ) -> Option<Vec<u8>> {
         let own = |range: &MemoryRange| address.checked_sub(range.address).is_some_and(|offset| offset < range.size);
         let MemoryRange { address: base, size } = Some(self.variables).filter(own).or_else(|| find(address))?;

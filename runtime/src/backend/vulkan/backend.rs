@@ -18,23 +18,23 @@ use crate::backend::vulkan::pipeline::{VulkanPipeline, VulkanShader};
 use crate::backend::vulkan::submit::watched::MIRROR_BYTES;
 use crate::backend::vulkan::transfer::images::TiledImage;
 use crate::backend::{self, Backend, Image, Pipeline, Shader, Timer};
-use crate::error::Error;
+use crate::error::Result;
 use crate::sync::lock;
 
 impl Backend for Device {
-    fn allocate(&self, size: u64) -> Result<u64, Error> {
+    fn allocate(&self, size: u64) -> Result<u64> {
         Self::allocate(self, size)
     }
 
-    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+    fn allocate_pinned(&self, size: u64) -> Result<PinnedRange> {
         Self::allocate_pinned(self, size)
     }
 
-    fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+    fn allocate_managed(&self, size: u64) -> Result<PinnedRange> {
         Self::allocate_managed(self, size)
     }
 
-    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+    unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64> {
         // SAFETY: by the contract.
         unsafe { Self::register(self, host, size) }
     }
@@ -43,7 +43,7 @@ impl Backend for Device {
         Self::free(self, address);
     }
 
-    fn check_process(&self) -> Result<(), Error> {
+    fn check_process(&self) -> Result {
         self.raw.check_process()
     }
 
@@ -59,46 +59,39 @@ impl Backend for Device {
         self.memory.info(self.blocks.bytes())
     }
 
-    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&self, address: u64, bytes: &[u8]) -> Result {
         Self::write(self, address, bytes)
     }
 
-    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         Self::read(self, address, bytes)
     }
 
-    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+    fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket> {
         Self::fill(self, stream, rows, word)
     }
 
-    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+    fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket> {
         Self::copy(self, stream, from, to, shape)
     }
 
-    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+    fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket> {
         Self::upload(self, stream, to, shape, bytes)
     }
 
-    fn download(
-        &self,
-        stream: StreamKey,
-        after: Point,
-        from: u64,
-        shape: &Shape,
-        bytes: &mut [u8],
-    ) -> Result<(), Error> {
+    fn download(&self, stream: StreamKey, after: Point, from: u64, shape: &Shape, bytes: &mut [u8]) -> Result {
         Self::download(self, stream, after, from, shape, bytes)
     }
 
-    fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
+    fn follow(&self, stream: StreamKey, point: Point) -> Result {
         self.queues.follow(stream, point)
     }
 
-    fn is_finished(&self, point: Point) -> Result<bool, Error> {
+    fn is_finished(&self, point: Point) -> Result<bool> {
         self.queues.is_finished(point)
     }
 
-    fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+    fn wait(&self, point: Point, deadline: Deadline) -> Result {
         self.queues.wait(point, deadline)
     }
 
@@ -118,31 +111,31 @@ impl Backend for Device {
         self.raw.clock.elapsed(start, end)
     }
 
-    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>, Error> {
+    fn timer(self: Arc<Self>) -> Result<Box<dyn Timer>> {
         Ok(Box::new(VulkanTimer::new(self)?))
     }
 
-    fn image(self: Arc<Self>, record: &Record) -> Result<Option<Box<dyn Image>>, Error> {
+    fn image(self: Arc<Self>, record: &Record) -> Result<Option<Box<dyn Image>>> {
         Ok(VulkanImage::new(self, record)?.map(|image| Box::new(image) as Box<dyn Image>))
     }
 
-    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>, Error> {
+    fn shader(self: Arc<Self>, spirv: &[u32]) -> Result<Box<dyn Shader>> {
         Ok(Box::new(VulkanShader::new(self, spirv)?))
     }
 
-    fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self) -> Result {
         self.queues.synchronize(self.queues.deadline())
     }
 
-    fn check_stopped(&self) -> Result<(), Error> {
+    fn check_stopped(&self) -> Result {
         self.check_status(self.queues.recorded()?, self.queues.deadline())
     }
 
-    fn check_stopped_before(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+    fn check_stopped_before(&self, point: Point, deadline: Deadline) -> Result {
         self.check_status(point, deadline)
     }
 
-    fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error> {
+    fn settle(&self, before: Point, deadline: Deadline) -> Result {
         Self::settle(self, before, deadline)
     }
 
@@ -160,17 +153,17 @@ impl Backend for Device {
 }
 
 impl Shader for VulkanShader {
-    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>, Error> {
+    fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<Box<dyn Pipeline>> {
         Ok(Box::new(Self::pipeline(self, entry, key)?))
     }
 }
 
 impl Pipeline for VulkanPipeline {
-    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>, Error> {
+    fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Option<Ticket>> {
         Self::launch(self, stream, launch).map(Some)
     }
 
-    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+    fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>> {
         Self::time(self, launch, repeats)
     }
 }
@@ -184,7 +177,7 @@ pub(crate) struct VulkanImage {
 
 impl VulkanImage {
     /// The image of an array with one level and no layers, by a texture's record; `None` if the device has none such.
-    pub fn new(device: Arc<Device>, record: &Record) -> Result<Option<Self>, Error> {
+    pub fn new(device: Arc<Device>, record: &Record) -> Result<Option<Self>> {
         device.raw.check_process()?;
         if !device.raw.has_image_tables {
             return Ok(None);

@@ -9,7 +9,7 @@ use ptx2spv_translator::target::Facts;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::sync::lock;
 
@@ -33,7 +33,7 @@ pub(super) enum Attempt {
 }
 
 /// The error of a stopped kernel, which is a result like any other. Other errors are passed on.
-pub(super) fn stopped(run: Result<(), Error>) -> Result<Option<Error>, Error> {
+pub(super) fn stopped(run: Result) -> Result<Option<Error>> {
     match run {
         Err(error) if error.is_of_stopped_kernels() => Ok(Some(error)),
         run => run.map(|()| None),

@@ -6,7 +6,7 @@ use ptx2spv_translator::target::{Facts, MatrixTypes};
 use super::findings::{Findings, stopped};
 use super::{BLOCK, probe};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::LaunchConfig;
 
 /// Blocks of four warps.
@@ -73,7 +73,7 @@ fn single(warp: u32, random: u32) -> u32 {
 ///
 /// # Errors
 /// Those of launches. Facts about units that the device doesn't have don't hold.
-pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result<(), Error> {
+pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result {
     for kind in KINDS {
         let has_all = kind.products.iter().all(|(types, ..)| device.target().matrix_units.contains(types));
         *(kind.fact)(&mut findings.facts) = has_all && is_right(device, &kind, findings)?;
@@ -81,7 +81,7 @@ pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result<(), Er
     Ok(())
 }
 
-fn is_right(device: &Device, kind: &Kind, findings: &mut Findings) -> Result<bool, Error> {
+fn is_right(device: &Device, kind: &Kind, findings: &mut Findings) -> Result<bool> {
     for &(_, modifiers, registers) in kind.products {
         let [c, d] = ["%c0, %c1, %c2, %c3", "%d0, %d1, %d2, %d3"]
             .map(|all| all.split(", ").take(registers).collect::<Vec<_>>().join(", "));
@@ -111,7 +111,7 @@ fn is_right(device: &Device, kind: &Kind, findings: &mut Findings) -> Result<boo
 }
 
 /// The products, the error of a stopped kernel, or nothing if the device can't run them.
-fn run(device: &Device, facts: &Facts, kind: &Kind, product: &str) -> Result<Option<Result<Vec<u32>, Error>>, Error> {
+fn run(device: &Device, facts: &Facts, kind: &Kind, product: &str) -> Result<Option<Result<Vec<u32>, Error>>> {
     let ptx = include_str!("matrices.ptx").replace("PRODUCT", product);
     let Some(kernel) = probe(device, facts, ptx)? else { return Ok(None) };
     let threads = BLOCKS * BLOCK;

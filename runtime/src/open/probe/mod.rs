@@ -24,7 +24,7 @@ use ptx2spv_translator::target::Facts;
 use ptx2spv_translator::{Feature, Options, Program, Source, Target};
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::launch::args::LaunchConfig;
 use crate::module::kernel::Kernel;
@@ -43,7 +43,7 @@ pub(crate) fn trusting(info: &DeviceInfo) -> DeviceInfo {
 ///
 /// # Errors
 /// Those of launches. Facts that the device can't test don't hold.
-pub(crate) fn measure(device: &Device) -> Result<Findings, Error> {
+pub(crate) fn measure(device: &Device) -> Result<Findings> {
     let mut findings = Findings { facts: Facts::TRUSTED, seen: Vec::new() };
     // First the facts that decide how all other modules declare their floats.
     let by_dot = Facts { fma_f32_denormals: false, ..Facts::TRUSTED };
@@ -91,7 +91,7 @@ fn refining(trusted: &Facts) -> Facts {
 }
 
 /// Whether all the instructions that the device can run are right in modules translated with these facts.
-fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings: &mut Findings) -> Result<bool, Error> {
+fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings: &mut Findings) -> Result<bool> {
     let mut trusted = false;
     for instruction in instructions {
         match attempt(device, facts, instruction)? {
@@ -108,7 +108,7 @@ fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings:
 }
 
 /// The kernel `probe` of a module, translated with these facts; `None` if it can't be translated.
-fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, Error> {
+fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>> {
     let target = Target { facts: facts.clone(), ..device.target().clone() };
     let source = Source::new("self-test", ptx);
     let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
@@ -119,11 +119,11 @@ fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>, 
 }
 
 /// The number of threads: one for each of a probe's operands, of which there are thousands.
-fn thread_count(operands: usize) -> Result<u32, Error> {
+fn thread_count(operands: usize) -> Result<u32> {
     u32::try_from(operands).map_err(|_| Error::OutOfMemory(format!("no launch has {operands} threads")))
 }
 
-fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<Attempt, Error> {
+fn attempt(device: &Device, facts: &Facts, instruction: &Instruction) -> Result<Attempt> {
     // Without 64-bit floats these instructions are emulated, and say nothing about the device.
     if instruction.needs_doubles() && !device.info().target.has(Feature::ShaderFloat64) {
         return Ok(Attempt::Impossible);
@@ -157,7 +157,7 @@ fn with_known_operands(
     operations: &[Known],
     asked: Asked,
     findings: &mut Findings,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     for known in operations {
         if !(known.trusted)(&findings.facts) {
             continue;

@@ -8,7 +8,7 @@ use ptx2spv_translator::Source;
 
 use super::findings::{Attempt, stopped};
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::LaunchConfig;
 
 /// Threads of a warp.
@@ -23,7 +23,7 @@ const LAUNCHES: u32 = 3;
 ///
 /// # Errors
 /// Those of launches. A stopped launch is a result, not an error.
-pub(super) fn attempt(device: &Device) -> Result<Attempt, Error> {
+pub(super) fn attempt(device: &Device) -> Result<Attempt> {
     let (limits, subgroups) = (&device.target().limits, &device.target().subgroups);
     let room = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
     let block = BLOCK.min(room / WARP * WARP);

@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::findings::{Attempt, Findings, stopped};
 use super::instructions::Fact;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::launch::args::LaunchConfig;
 use crate::module::Module;
 use crate::texel::format::{ChannelFormat, ReadMode, TexelFormat};
@@ -83,7 +83,7 @@ impl Case {
     }
 
     /// The texture, with random texels; `None` if it has no image.
-    fn texture(self, device: &Device, random: &mut SplitMix64) -> Result<Option<Texture>, Error> {
+    fn texture(self, device: &Device, random: &mut SplitMix64) -> Result<Option<Texture>> {
         let (channel, channels) = self.format;
         let format = TexelFormat::new(channel, channels).map_err(|error| Error::Interface(error.to_string()))?;
         let array = device.array(&ArrayDescriptor::new(format, self.shape))?;
@@ -153,7 +153,7 @@ struct Readers {
 ///
 /// # Errors
 /// Those of launches. A stopped launch is a result, not an error.
-pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result<(), Error> {
+pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result {
     let clear = |facts: &mut Facts| FACTS.iter().for_each(|(fact, ..)| *fact(facts) = false);
     let trusted = findings.facts.clone();
     clear(&mut findings.facts);
@@ -189,7 +189,7 @@ pub(super) fn measure(device: &Device, findings: &mut Findings) -> Result<(), Er
 }
 
 /// The kernels, translated with these facts; `None` if they can't be translated.
-fn module(device: &Device, facts: &Facts) -> Result<Option<Module>, Error> {
+fn module(device: &Device, facts: &Facts) -> Result<Option<Module>> {
     let target = Target { facts: facts.clone(), ..device.target().clone() };
     let source = Source::new("self-test", include_str!("sampling.ptx"));
     let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
@@ -199,7 +199,7 @@ fn module(device: &Device, facts: &Facts) -> Result<Option<Module>, Error> {
 }
 
 /// Whether samplers read these textures as loads do, as far as the textures have images.
-fn holds(device: &Device, readers: &Readers, cases: &[Case]) -> Result<Attempt, Error> {
+fn holds(device: &Device, readers: &Readers, cases: &[Case]) -> Result<Attempt> {
     let mut random = SplitMix64::seed_from_u64(1);
     let mut holds = Attempt::Impossible;
     for case in cases {

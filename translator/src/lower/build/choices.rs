@@ -16,6 +16,7 @@ use crate::index::{Index, IndexVec};
 use crate::ir::{Stmt, Type, Var};
 use crate::lower::layout::call_graph::{self, Code};
 use crate::lower::layout::frame::Frame;
+use crate::lower::lowering::Result;
 use ptx2spv_target::Fault;
 
 /// A choice with one copy.
@@ -53,7 +54,7 @@ impl<'p> Build<'p> {
         register: Reg,
         targets: &Targets,
         call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result {
         let candidates = call_graph::candidates(self.program, targets);
         let code = Code::Choice(candidates.as_slice().into());
         let function = candidates.first().and_then(|first| self.program.functions.at(*first));

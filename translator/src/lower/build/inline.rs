@@ -11,7 +11,7 @@ use crate::ir::{Compare, Stmt, Type, Value, Var};
 use crate::lower::calls::services::Service;
 use crate::lower::layout::call_graph::{self, Code, Single};
 use crate::lower::layout::frame::{Frame, ParamSlot};
-use crate::lower::lowering::{Lowering, carrier};
+use crate::lower::lowering::{Lowering, Result, carrier};
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in
 /// bits.
@@ -19,12 +19,7 @@ const MAX_LIVENESS: usize = 1 << 30;
 
 impl<'p> Build<'p> {
     /// A call from the current block; control then goes to `next`.
-    pub(super) fn call(
-        &mut self,
-        instance: &mut Instance<'p>,
-        instruction: &Instruction,
-        next: BlockId,
-    ) -> Result<(), Diagnostic> {
+    pub(super) fn call(&mut self, instance: &mut Instance<'p>, instruction: &Instruction, next: BlockId) -> Result {
         let [Operand::List(results), callee, Operand::List(arguments), targets @ ..] = instruction.operands.as_slice()
         else {
             return Err(Diagnostic::internal("a call of another form", instruction.span));
@@ -39,12 +34,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    pub(super) fn call_function(
-        &mut self,
-        instance: &mut Instance<'p>,
-        id: FuncId,
-        call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    pub(super) fn call_function(&mut self, instance: &mut Instance<'p>, id: FuncId, call: &Call<'_>) -> Result {
         let Some(function) = self.program.functions.at(id) else {
             return Err(Diagnostic::internal("a call of a function that isn't there", call.at));
         };
@@ -65,7 +55,7 @@ impl<'p> Build<'p> {
         single: Single,
         callee: &Callee<'p>,
         call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result {
         match single {
             Single::Recursive(group) => self.call_recursive(instance, group, callee, call),
             Single::Shared => self.call_shared(instance, callee, call),
@@ -73,12 +63,7 @@ impl<'p> Build<'p> {
     }
 
     /// A call of a function that CUDA defines, not the module.
-    fn call_service(
-        &mut self,
-        instance: &mut Instance<'p>,
-        callee: &'p Function,
-        call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    fn call_service(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result {
         let Some(service) = Service::find(callee) else {
             let message = format!("a call of `{}`, which this module does not define", callee.name);
             return Err(Diagnostic::undefined(message, call.at));
@@ -136,7 +121,7 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result<(), Diagnostic> {
+    fn inline(&mut self, instance: &mut Instance<'p>, callee: &'p Function, call: &Call<'_>) -> Result {
         let mut frame = self.frame(callee, IndexVec::new());
         frame.locals.clone_from(&instance.frame.locals);
         let slots = self.slots(callee, &mut frame)?;
@@ -155,12 +140,7 @@ impl<'p> Build<'p> {
     }
 
     /// A call of code with one copy: see [`shared`](super::shared).
-    fn call_shared(
-        &mut self,
-        instance: &mut Instance<'p>,
-        callee: &Callee<'p>,
-        call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    fn call_shared(&mut self, instance: &mut Instance<'p>, callee: &Callee<'p>, call: &Call<'_>) -> Result {
         let number = self.shared_instance(callee)?;
         let back = self.new_block();
         let Some(shared) = self.shared.get_mut(number) else {
@@ -181,7 +161,7 @@ impl<'p> Build<'p> {
     }
 
     /// The number of the one copy of code that is not recursive; its body is built later.
-    fn shared_instance(&mut self, callee: &Callee<'p>) -> Result<usize, Diagnostic> {
+    fn shared_instance(&mut self, callee: &Callee<'p>) -> Result<usize> {
         if let Some(known) = self.shared.iter().position(|known| known.code == callee.code) {
             return Ok(known);
         }
@@ -195,7 +175,7 @@ impl<'p> Build<'p> {
     }
 
     /// The frame of code with one copy, and where its parameters and results live.
-    fn interface(&mut self, callee: &Callee<'p>) -> Result<(Frame, Vec<Slot>), Diagnostic> {
+    fn interface(&mut self, callee: &Callee<'p>) -> Result<(Frame, Vec<Slot>)> {
         let mut frame = self.frame(callee.function, IndexVec::new());
         let mut slots = self.slots(callee.function, &mut frame)?;
         if callee.target.is_some() {
@@ -212,7 +192,7 @@ impl<'p> Build<'p> {
         callee: &Callee<'p>,
         slots: &[Slot],
         call: &Call<'_>,
-    ) -> Result<Vec<(Var, Value)>, Diagnostic> {
+    ) -> Result<Vec<(Var, Value)>> {
         let mut passed = self.arguments(instance, callee.function, slots, call.arguments)?;
         if let (Some(register), [.., Slot::Register(target), _]) = (callee.target, slots) {
             passed.push((*target, self.with(instance, |lowering| lowering.register(register))?));
@@ -228,7 +208,7 @@ impl<'p> Build<'p> {
         callee: &Callee<'p>,
         call: &Call<'_>,
         values: Vec<Vec<Value>>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result {
         let found = callee.target.and(values.last()).and_then(|found| found.first().copied());
         self.results(instance, callee.function, call.results, values)?;
         let end = match found {
@@ -250,7 +230,7 @@ impl<'p> Build<'p> {
         group: usize,
         callee: &Callee<'p>,
         call: &Call<'_>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result {
         let number = self.recursive_instance(group, callee)?;
         let Some((entry, slots)) = self.stack.as_ref().and_then(|stack| {
             let instance = stack.instances.get(number)?;
@@ -276,7 +256,7 @@ impl<'p> Build<'p> {
     }
 
     /// The number of the one instance of recursive code; its body is built later.
-    fn recursive_instance(&mut self, group: usize, callee: &Callee<'p>) -> Result<usize, Diagnostic> {
+    fn recursive_instance(&mut self, group: usize, callee: &Callee<'p>) -> Result<usize> {
         let code = &callee.code;
         let known = self.stack.as_ref().and_then(|stack| stack.instances.iter().position(|known| known.code == *code));
         if let Some(known) = known {
@@ -331,7 +311,7 @@ impl<'p> Build<'p> {
     }
 
     /// Where a function instance's parameters and results live.
-    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Result<Vec<Slot>, Diagnostic> {
+    fn slots(&mut self, function: &Function, frame: &mut Frame) -> Result<Vec<Slot>> {
         let mut slots = Vec::new();
         let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
         for (param, slot) in interface {
@@ -359,7 +339,7 @@ impl<'p> Build<'p> {
         callee: &Function,
         slots: &[Slot],
         actuals: &[Operand],
-    ) -> Result<Vec<(Var, Value)>, Diagnostic> {
+    ) -> Result<Vec<(Var, Value)>> {
         let mut passed = Vec::new();
         for ((param, slot), actual) in callee.params.iter().zip(slots).zip(actuals) {
             match (slot, actual) {
@@ -392,13 +372,7 @@ impl<'p> Build<'p> {
     }
 
     /// The words of a `.param` variable of this function that is passed to or from another function.
-    fn words(
-        &self,
-        instance: &Instance<'p>,
-        callee: &Function,
-        param: &Param,
-        actual: ParamId,
-    ) -> Result<Vec<Var>, Diagnostic> {
+    fn words(&self, instance: &Instance<'p>, callee: &Function, param: &Param, actual: ParamId) -> Result<Vec<Var>> {
         let size = instance.frame.param_sizes.at(actual).copied().unwrap_or(0);
         if instance.frame.memory(actual.0 as usize).is_some() {
             let message = "passing a function's own parameter by name, whose address is taken,";
@@ -433,7 +407,7 @@ impl<'p> Build<'p> {
         callee: &Function,
         actuals: &[Operand],
         values: Vec<Vec<Value>>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result {
         let params = callee.params.get(callee.formals..).unwrap_or_default();
         for ((param, actual), values) in params.iter().zip(actuals).zip(values) {
             match (actual, values.as_slice()) {

@@ -37,6 +37,7 @@ use crate::lower::layout::call_graph::{self, Singles};
 use crate::lower::layout::frame::{Frame, ParamSlot};
 use crate::lower::layout::pending_copies::PendingCopies;
 use crate::lower::layout::{Layout, RESERVED_SHARED_WORDS};
+use crate::lower::lowering::Result;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::thread::barriers;
@@ -467,7 +468,7 @@ impl<'p> Build<'p> {
     }
 
     /// Ends the current block with an indexed branch.
-    fn indexed_branch(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) -> Result<(), Diagnostic> {
+    fn indexed_branch(&mut self, instance: &mut Instance<'p>, instruction: &Instruction) -> Result {
         let [index, Operand::Labels(labels)] = instruction.operands.as_slice() else {
             return Err(Diagnostic::internal("an indexed branch without labels", instruction.span));
         };
@@ -484,13 +485,7 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    fn guard(
-        &mut self,
-        instance: &mut Instance<'p>,
-        register: Reg,
-        negated: bool,
-        span: Span,
-    ) -> Result<Value, Diagnostic> {
+    fn guard(&mut self, instance: &mut Instance<'p>, register: Reg, negated: bool, span: Span) -> Result<Value> {
         self.with(instance, |lowering| {
             lowering.b.at(span);
             let value = lowering.register(register)?;

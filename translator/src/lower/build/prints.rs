@@ -7,6 +7,7 @@ use crate::cfg::{BlockId, End};
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Type, Value, Var};
 use crate::lower::calls::services::Service;
+use crate::lower::lowering::Result;
 
 /// The calls of `vprintf` that are built so far.
 #[derive(Default)]
@@ -28,11 +29,7 @@ pub(super) struct SharedPrint {
 
 impl<'p> Build<'p> {
     /// A call of `vprintf` from the current block. Gives the result.
-    pub(super) fn print(
-        &mut self,
-        instance: &mut Instance<'p>,
-        arguments: &[Value],
-    ) -> Result<Option<Value>, Diagnostic> {
+    pub(super) fn print(&mut self, instance: &mut Instance<'p>, arguments: &[Value]) -> Result<Option<Value>> {
         let first = !std::mem::replace(&mut self.prints.any, true);
         let &[format, values] = arguments else {
             return Err(Diagnostic::internal("a call of `vprintf` with other arguments", None));
@@ -57,7 +54,7 @@ impl<'p> Build<'p> {
         Ok(Some(count))
     }
 
-    fn shared_print(&mut self, instance: &mut Instance<'p>) -> Result<SharedPrint, Diagnostic> {
+    fn shared_print(&mut self, instance: &mut Instance<'p>) -> Result<SharedPrint> {
         let [format, arguments] = [(); 2].map(|()| self.function.var(Type::I64));
         let count = self.function.var(Type::I32);
         let before = std::mem::take(&mut instance.pending);

@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::index::Index;
 use crate::ir::{Builder, Compare, Type};
 use crate::isa::operation::{Action, Operation};
+use crate::lower::lowering::Result;
 use crate::lower::thread::common::Common;
 use crate::lower::thread::multiply;
 use crate::lower::thread::warpgroup::Tiles;
@@ -43,7 +44,7 @@ struct Place {
 
 impl<'p> Build<'p> {
     /// A product of matrices from the current block: of a warp, or of a warpgroup.
-    pub(super) fn product(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result<(), Diagnostic> {
+    pub(super) fn product(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result {
         let next = self.new_block();
         if let Some((register, negated)) = product.guard {
             let then = self.new_block();
@@ -64,7 +65,7 @@ impl<'p> Build<'p> {
     }
 
     /// A product of matrices of a warp, whatever its guard is.
-    fn product_of_warp(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result<(), Diagnostic> {
+    fn product_of_warp(&mut self, instance: &mut Instance<'p>, product: &Instruction) -> Result {
         let kinds = &mut self.products.kinds;
         let kind = match kinds.iter().position(|known| known.serves(product)) {
             Some(known) => known,
@@ -94,7 +95,7 @@ impl<'p> Build<'p> {
     }
 
     /// A loop in which each turn adds products to the elements of D.
-    fn in_turns(&mut self, instance: &mut Instance<'p>, inside: &Instruction, turns: u32) -> Result<(), Diagnostic> {
+    fn in_turns(&mut self, instance: &mut Instance<'p>, inside: &Instruction, turns: u32) -> Result {
         let number = self.function.var(Type::I32);
         let [then, otherwise] = [(); 2].map(|()| self.new_block());
         self.with(instance, |l| {

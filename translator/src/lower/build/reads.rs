@@ -6,6 +6,7 @@ use super::{Build, Instance};
 use crate::cfg::{BlockId, End};
 use crate::decode::program::Instruction;
 use crate::diagnostic::Diagnostic;
+use crate::lower::lowering::Result;
 use crate::lower::texture::batch::Step;
 use crate::lower::texture::shared::{self, Loads};
 
@@ -43,7 +44,7 @@ impl Reads {
 
 impl<'p> Build<'p> {
     /// A read by the short ways that textures have, or else by shared code.
-    pub(super) fn read_shared(&mut self, instance: &mut Instance<'p>, read: &Instruction) -> Result<(), Diagnostic> {
+    pub(super) fn read_shared(&mut self, instance: &mut Instance<'p>, read: &Instruction) -> Result {
         let number = self.shared_read(instance, read)?;
         let [call, back, next] = [(); 3].map(|()| self.new_block());
         let waiting = self.with(instance, |l| shared::begin(l, read))?;
@@ -71,7 +72,7 @@ impl<'p> Build<'p> {
     }
 
     /// The number of the copy for reads like this one.
-    fn shared_read(&mut self, instance: &mut Instance<'p>, read: &Instruction) -> Result<usize, Diagnostic> {
+    fn shared_read(&mut self, instance: &mut Instance<'p>, read: &Instruction) -> Result<usize> {
         if let Some(known) = self.reads.shared.iter().position(|known| known.loads.serve(read)) {
             return Ok(known);
         }

@@ -22,6 +22,7 @@ use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, S
 use crate::lower::layout;
 use crate::lower::layout::call_graph::Code;
 use crate::lower::layout::frame::Locals;
+use crate::lower::lowering::Result;
 use ptx2spv_target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.
@@ -101,7 +102,7 @@ impl Stack {
         (entry, returns): (BlockId, BlockId),
         slots: Vec<Slot>,
         inlined: &[&Function],
-    ) -> Result<Arc<Locals>, Diagnostic> {
+    ) -> Result<Arc<Locals>> {
         let mut used = FxHashSet::default();
         for function in inlined {
             layout::collect_variables(function, &mut used);

@@ -6,6 +6,7 @@ use crate::cfg::End;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, MemoryOrder, Scope, Space, Type, Value};
 use crate::lower::launches;
+use crate::lower::lowering::Result;
 
 /// How the words are read.
 const WORD: Access =
@@ -13,7 +14,7 @@ const WORD: Access =
 
 impl<'p> Build<'p> {
     /// Makes the thread wait for all launches so far; gives the error, which is always success.
-    pub(super) fn synchronize(&mut self, instance: &mut Instance<'p>) -> Result<Value, Diagnostic> {
+    pub(super) fn synchronize(&mut self, instance: &mut Instance<'p>) -> Result<Value> {
         let asked = self.function.var(Type::I32);
         let [wait, done] = [(); 2].map(|()| self.new_block());
         self.with(instance, |l| {

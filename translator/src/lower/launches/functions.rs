@@ -7,11 +7,11 @@ use super::site::Site;
 use crate::diagnostic::Diagnostic;
 use crate::ir::Value;
 use crate::lower::layout::runtime_calls::Call;
-use crate::lower::lowering::Lowering;
+use crate::lower::lowering::{Lowering, Result};
 
 impl Call {
     /// Appends the function's code, and gives its result. Parameters of more than eight bytes come as words.
-    pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Value, Diagnostic> {
+    pub fn lower(self, l: &mut Lowering<'_, '_>, arguments: &[Value]) -> Result<Value> {
         let site = Site::of(l)?;
         let heap = l.layout.services.heap;
         let without = || Diagnostic::internal("a heap that isn't there", None);

@@ -16,19 +16,19 @@ pub use site::clear_error;
 pub use table::add_table;
 
 use super::lowering::Lowering;
-use crate::diagnostic::Diagnostic;
 use crate::ir::Value;
+use crate::lower::lowering::Result;
 use ptx2spv_interface::launches;
 use site::Site;
 
 /// Address of the word that counts requests.
-pub fn order_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
+pub fn order_word(l: &mut Lowering<'_, '_>) -> Result<Value> {
     let site = Site::of(l)?;
     Ok(site.address(&l.b, launches::ORDER))
 }
 
 /// Address of the word that counts completed requests.
-pub fn completed_word(l: &mut Lowering<'_, '_>) -> Result<Value, Diagnostic> {
+pub fn completed_word(l: &mut Lowering<'_, '_>) -> Result<Value> {
     let site = Site::of(l)?;
     Ok(site.address(&l.b, launches::COMPLETED))
 }

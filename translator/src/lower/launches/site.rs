@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 use crate::lower::layout::launch_region::LaunchRegion;
-use crate::lower::lowering::Lowering;
+use crate::lower::lowering::{Lowering, Result};
 use ptx2spv_interface::push_constant;
 
 /// Access to words that kernels write for the host, or the host for kernels.
@@ -35,7 +35,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn of(l: &Lowering<'_, '_>) -> Result<Self, Diagnostic> {
+    pub(super) fn of(l: &Lowering<'_, '_>) -> Result<Self> {
         let found = l.layout.services.launches.zip(l.layout.last_error);
         let (region, last_error) =
             found.ok_or_else(|| Diagnostic::internal("a launch without the region for launches", None))?;

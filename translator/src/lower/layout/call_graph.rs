@@ -11,6 +11,7 @@ use crate::ast::FunctionKind;
 use crate::decode::program::{FuncId, Function, Operand, Param, Passed, Program, Targets};
 use crate::diagnostic::Diagnostic;
 use crate::isa::operation::Action;
+use crate::lower::lowering::Result;
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
@@ -51,7 +52,7 @@ pub(crate) type Singles = FxHashMap<Code, Single>;
 ///
 /// # Errors
 /// A kernel that is too large either way.
-pub(crate) fn choose(program: &Program, kernel: FuncId, blocks_slow: bool) -> Result<Singles, Diagnostic> {
+pub(crate) fn choose(program: &Program, kernel: FuncId, blocks_slow: bool) -> Result<Singles> {
     let graph = CallGraph::new(program, kernel);
     let written = graph.called.iter().map(|called| called.own().size).fold(0, u64::saturating_add);
     let most_jumps = if blocks_slow { MANY_JUMPS } else { u64::MAX };

@@ -21,6 +21,7 @@ use crate::diagnostic::{Diagnostic, ErrorKind};
 use crate::ir::Builtin;
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::{Action, Effects, Operation};
+use crate::lower::lowering::Result;
 use crate::lower::texture::{logarithms, srgb};
 use crate::policy::{Policy, Samplers};
 use call_graph::reachable;
@@ -296,7 +297,7 @@ pub fn lay_out(
     services: Services,
     policy: &Policy,
     LaunchKind { cluster, cooperative, suspends_in_loops }: LaunchKind,
-) -> Result<Layout, Diagnostic> {
+) -> Result<Layout> {
     let Some(function) = program.functions.at(kernel) else {
         return Err(Diagnostic::internal("a kernel that isn't there", None));
     };
@@ -423,7 +424,7 @@ pub fn lay_out(
 }
 
 /// The size of a kernel's clusters, with the size that its launch asks for, if any.
-fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32; 3], Diagnostic> {
+fn cluster_size(function: &Function, launched: Option<[u32; 3]>) -> Result<[u32; 3]> {
     let size = match (function.required_cluster, launched) {
         (Some(required), Some(launched)) if required != launched => {
             let words = |size: [u32; 3]| size.map(|n| n.to_string()).join(" x ");

@@ -9,7 +9,7 @@ use ash::vk;
 use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::transfer::images::Tables;
 use crate::cache::{Cache, Key};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::sync::lock;
 
@@ -25,7 +25,7 @@ pub(crate) struct Handles {
 
 impl Handles {
     /// Creates the layout, without a pipeline.
-    pub fn new(raw: &Arc<RawDevice>, push_constant_size: u32, tables: Option<Arc<Tables>>) -> Result<Self, Error> {
+    pub fn new(raw: &Arc<RawDevice>, push_constant_size: u32, tables: Option<Arc<Tables>>) -> Result<Self> {
         let stage = vk::ShaderStageFlags::COMPUTE;
         let range = [vk::PushConstantRange::default().stage_flags(stage).size(push_constant_size)];
         let ranges = if push_constant_size == 0 { &[][..] } else { &range };

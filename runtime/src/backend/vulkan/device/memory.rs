@@ -11,13 +11,13 @@ use crate::backend::shape::Shape;
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::memory::{Block, BlockLocation};
 use crate::backend::vulkan::transfer::staging::copy_regions;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::MAX_PARAM_BLOCK;
 use crate::profile::{Measured, Work};
 
 impl Device {
     /// Allocates memory and returns its address.
-    pub fn allocate(&self, size: u64) -> Result<u64, Error> {
+    pub fn allocate(&self, size: u64) -> Result<u64> {
         let block = Arc::new(self.memory.allocate(size, BlockLocation::Device)?);
         let address = block.address;
         self.blocks.insert(MemoryRange { address, size }, block);
@@ -25,7 +25,7 @@ impl Device {
     }
 
     /// Allocates memory that the host can access too.
-    pub fn allocate_pinned(&self, size: u64) -> Result<PinnedRange, Error> {
+    pub fn allocate_pinned(&self, size: u64) -> Result<PinnedRange> {
         let block = self.memory.allocate(size, BlockLocation::Host)?;
         let host = block.mapped()?.expose_provenance() as u64;
         let address = block.address;
@@ -35,7 +35,7 @@ impl Device {
 
     /// Allocates memory with one address for host and device: any on devices that use the host's addresses, else memory that the
     /// host maps there.
-    pub fn allocate_managed(&self, size: u64) -> Result<PinnedRange, Error> {
+    pub fn allocate_managed(&self, size: u64) -> Result<PinnedRange> {
         let range = self.allocate_pinned(size)?;
         if range.host == range.address {
             return Ok(PinnedRange { kind: PinnedKind::Managed, ..range });
@@ -51,7 +51,7 @@ impl Device {
     ///
     /// # Safety
     /// The memory exists until it is freed here and everything recorded before has finished.
-    pub unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64, Error> {
+    pub unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64> {
         // SAFETY: by the contract.
         let (block, offset) = unsafe { self.memory.import(host, size) }?;
         let address = block.address + offset;
@@ -77,14 +77,14 @@ impl Device {
     /// # Errors
     /// [`Error::NotAllocated`], [`Error::OutOfRange`]: another thread may have freed the memory since the arguments were checked,
     /// and a smaller allocation may have its address.
-    fn buffer(&self, range: MemoryRange) -> Result<(vk::Buffer, u64), Error> {
+    fn buffer(&self, range: MemoryRange) -> Result<(vk::Buffer, u64)> {
         let (found, block) = self.blocks.find(range.address).ok_or(Error::NotAllocated { address: range.address })?;
         found.check(range)?;
         Ok((block.buffer, range.address - block.address))
     }
 
     /// The block that contains an address, and the offset in it.
-    pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64), Error> {
+    pub fn block(&self, address: u64) -> Result<(Arc<Block>, u64)> {
         self.raw.check_process()?;
         let (_, block) = self.blocks.find(address).ok_or(Error::NotAllocated { address })?;
         let offset = address - block.address;
@@ -98,7 +98,7 @@ impl Device {
         self.blocks.find(address).map(|(range, _)| range)
     }
 
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         if self.memory.is_unified() {
             let (block, offset) = self.block(address)?;
             // Other threads may launch meanwhile.
@@ -121,7 +121,7 @@ impl Device {
         Ok(())
     }
 
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         if self.memory.is_unified() {
             let (block, offset) = self.block(address)?;
             // As in `write`.
@@ -134,7 +134,7 @@ impl Device {
     }
 
     /// Writes bytes in stream order. They are read during the call.
-    pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket, Error> {
+    pub fn upload(&self, stream: StreamKey, to: u64, shape: &Shape, bytes: &[u8]) -> Result<Ticket> {
         self.raw.check_process()?;
         let is_small = bytes.len() as u64 <= MAX_PARAM_BLOCK.into();
         // Images of arrays change in the same batch as their bytes.
@@ -169,14 +169,7 @@ impl Device {
     }
 
     /// Reads bytes in stream order. `after` is the point that the stream has reached.
-    pub fn download(
-        &self,
-        stream: StreamKey,
-        after: Point,
-        from: u64,
-        shape: &Shape,
-        bytes: &mut [u8],
-    ) -> Result<(), Error> {
+    pub fn download(&self, stream: StreamKey, after: Point, from: u64, shape: &Shape, bytes: &mut [u8]) -> Result {
         if self.memory.is_unified() {
             let (block, offset) = self.block(from)?;
             self.queues.wait(after, self.queues.deadline())?;
@@ -209,7 +202,7 @@ impl Device {
 
     /// Reads bytes from a block, after everything launched before, while nothing changes them. The range has at least
     /// one byte and is within the block.
-    pub fn read_block(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read_block(&self, block: &Block, offset: u64, bytes: &mut [u8]) -> Result {
         self.raw.check_process()?;
         if self.memory.is_unified() {
             self.queues.while_idle(|| block.read_mapped(offset, bytes))
@@ -220,7 +213,7 @@ impl Device {
     }
 
     /// Fills the bytes of rows with a little-endian word: each byte gets the word's byte at its address modulo 4.
-    pub fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket, Error> {
+    pub fn fill(&self, stream: StreamKey, rows: Rows, word: u32) -> Result<Ticket> {
         // Vulkan fills whole words. The bytes before and after them are copied. Buffers begin at multiples of 4.
         let parts = |row: MemoryRange| {
             let start = row.address;
@@ -271,7 +264,7 @@ impl Device {
     }
 
     /// Copies between ranges that do not overlap.
-    pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket, Error> {
+    pub fn copy(&self, stream: StreamKey, from: u64, to: u64, shape: &Shape) -> Result<Ticket> {
         let range = written(to, shape);
         self.queues.record(stream, |recorder| {
             // The buffers are retired through the queue when freed.

@@ -20,7 +20,7 @@ use crate::backend::vulkan::raw::{Clock, Family, RawDevice};
 use crate::backend::vulkan::submit::queues::Queues;
 use crate::backend::vulkan::transfer::images::Images;
 use crate::backend::vulkan::transfer::staging::Staging;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 // Fields are dropped in this order. The queues are first, because dropping them waits for the device.
@@ -52,7 +52,7 @@ pub(crate) struct Device {
 
 impl Device {
     /// Opens a device of an instance.
-    pub fn create(instance: &Instance, physical: &PhysicalDevice) -> Result<Self, Error> {
+    pub fn create(instance: &Instance, physical: &PhysicalDevice) -> Result<Self> {
         let &PhysicalDevice { handle: physical, ref info } = physical;
         info.check_usable()?;
         // SAFETY: `physical` was enumerated from `instance`.
@@ -90,7 +90,7 @@ impl Device {
 
     /// At least `bytes` bytes of scratch memory, which launches use one after another. After recording a launch with
     /// it, the caller passes it to [`Device::keep_scratch`].
-    pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>, Error> {
+    pub fn scratch(&self, bytes: u64) -> Result<Arc<Block>> {
         let mut scratch = lock(&self.scratch);
         if let Some(block) = scratch.as_ref().filter(|block| block.padded >= bytes) {
             return Ok(block.clone());

@@ -11,13 +11,13 @@ use crate::backend::report::printf;
 use crate::backend::report::{Circumstances, Record, Report};
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::submit::watched::{Launched, WatchedRecord};
-use crate::error::Error;
+use crate::error::Result;
 use crate::sync::lock;
 
 impl Device {
     /// Waits for the kernels launched before a point that may report something, and fails if one of them, or another
     /// kernel of the same modules, has done so.
-    pub fn check_status(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+    pub fn check_status(&self, point: Point, deadline: Deadline) -> Result {
         let mut rest = self.queues.take_watched(point).into_iter();
         while let Some(launched) = rest.next() {
             let report = match self.look_at(&launched, point, deadline) {
@@ -73,14 +73,14 @@ impl Device {
     }
 
     /// Waits for the kernels launched before a point that may be stopped. Fails if one was, also if it has ended after the point.
-    pub fn settle(&self, before: Point, deadline: Deadline) -> Result<(), Error> {
+    pub fn settle(&self, before: Point, deadline: Deadline) -> Result {
         let Some(point) = self.queues.unsettled(before)? else { return Ok(()) };
         self.queues.wait(point, deadline)?;
         if self.queues.were_all_fine(point) { Ok(()) } else { self.check_status(point, deadline) }
     }
 
     /// Reads the output and the report of a module's kernels, if there are any.
-    fn look_at(&self, launched: &Launched, point: Point, deadline: Deadline) -> Result<Option<Report>, Error> {
+    fn look_at(&self, launched: &Launched, point: Point, deadline: Deadline) -> Result<Option<Report>> {
         self.queues.wait(point, deadline)?;
         if !launched.has_news(point)? {
             return Ok(None);
@@ -96,7 +96,7 @@ impl Device {
     }
 
     /// Reads the output of a module's kernels, and clears it.
-    fn read_output(&self, watched: &WatchedRecord) -> Result<(), Error> {
+    fn read_output(&self, watched: &WatchedRecord) -> Result {
         let WatchedRecord { record, block, .. } = watched;
         let Some(region) = record.output else { return Ok(()) };
         let _printing = lock(&record.printing);

@@ -8,7 +8,7 @@ use crate::backend::Timer;
 use crate::backend::order::{StreamKey, Ticket};
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::submit::timing::QueryPool;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// A timer in streams.
 pub(crate) struct VulkanTimer {
@@ -17,7 +17,7 @@ pub(crate) struct VulkanTimer {
 }
 
 impl VulkanTimer {
-    pub fn new(device: Arc<Device>) -> Result<Self, Error> {
+    pub fn new(device: Arc<Device>) -> Result<Self> {
         device.raw.check_process()?;
         if device.raw.clock.bits == 0 {
             return Err(Error::NoTimestamps(device.raw.name.clone()));
@@ -28,7 +28,7 @@ impl VulkanTimer {
 
 impl Timer for VulkanTimer {
     /// Records the time when all earlier commands have finished, including those of other streams on the same queue.
-    fn record(&self, stream: StreamKey) -> Result<Ticket, Error> {
+    fn record(&self, stream: StreamKey) -> Result<Ticket> {
         self.device.queues.record(stream, |recorder| {
             let (ash, commands, pool) = (&recorder.raw.ash, recorder.commands, self.pool.handle);
             // SAFETY: the command buffer is being recorded; the pool has the query, and is retired through the queue when
@@ -41,7 +41,7 @@ impl Timer for VulkanTimer {
         })
     }
 
-    fn ticks(&self) -> Result<u64, Error> {
+    fn ticks(&self) -> Result<u64> {
         self.device.raw.check_process()?;
         let mut ticks = [0_u64];
         self.pool.read(&mut ticks)?;

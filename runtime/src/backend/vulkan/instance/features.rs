@@ -12,7 +12,7 @@ use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Target};
 
 use crate::backend::vulkan::instance::Instance;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::OwnFeatures;
 use crate::info::restrictions::TIMELINE_SEMAPHORE;
 
@@ -25,7 +25,7 @@ pub(crate) struct Offer {
 
 impl Offer {
     /// Queries the features that are offered and not forbidden.
-    pub fn query(instance: &Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self, Error> {
+    pub fn query(instance: &Instance, device: vk::PhysicalDevice, version: Version) -> Result<Self> {
         // SAFETY: `device` was enumerated from `instance`.
         let list = unsafe { instance.raw().enumerate_device_extension_properties(device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;

@@ -9,16 +9,11 @@ use ptx2spv_translator::{Feature, Target};
 use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::instance::held;
 use crate::backend::vulkan::instance::{Instance, drivers, quirks, version_of};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::{DeviceInfo, DeviceKind};
 
 /// Queries the driver, which doesn't know the target's facts. `version` is the Vulkan version to use, at least 1.1.
-pub fn query(
-    instance: &Instance,
-    physical: vk::PhysicalDevice,
-    index: usize,
-    version: Version,
-) -> Result<DeviceInfo, Error> {
+pub fn query(instance: &Instance, physical: vk::PhysicalDevice, index: usize, version: Version) -> Result<DeviceInfo> {
     let offer = Offer::query(instance, physical, version)?;
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut ids = vk::PhysicalDeviceIDProperties::default();
@@ -111,7 +106,7 @@ pub fn query(
 }
 
 /// The products of matrices that [`Target::matrix_units`] has.
-fn matrix_units(instance: &Instance, physical: vk::PhysicalDevice) -> Result<BTreeSet<MatrixTypes>, Error> {
+fn matrix_units(instance: &Instance, physical: vk::PhysicalDevice) -> Result<BTreeSet<MatrixTypes>> {
     use vk::ComponentTypeKHR as Of;
     const UNITS: [(MatrixTypes, u32, [Of; 4]); 6] = [
         (MatrixTypes::F16, 16, [Of::FLOAT16, Of::FLOAT16, Of::FLOAT32, Of::FLOAT32]),
@@ -219,7 +214,7 @@ impl Instance {
     ///
     /// # Errors
     /// [`Error::NoDevice`] if there are none, [`Error::Forked`] in a forked process.
-    pub(crate) fn physical_devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
+    pub(crate) fn physical_devices(&self) -> Result<Vec<PhysicalDevice>> {
         self.check_process()?;
         let raw = self.raw();
         // SAFETY: the instance is alive.

@@ -15,7 +15,7 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 
 use crate::backend::order::MAX_QUEUES;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::Process;
 use crate::info::restrictions::Restrictions;
 use crate::sync::lock;
@@ -155,7 +155,7 @@ impl Instance {
     /// [`Error::NoLoader`] if there is no Vulkan library, [`Error::NoDevice`] if there is no driver,
     /// [`Error::NoValidation`] if validation is requested but not installed, and [`Error::Environment`] if an
     /// environment variable is invalid.
-    pub fn new(options: &InstanceOptions) -> Result<Self, Error> {
+    pub fn new(options: &InstanceOptions) -> Result<Self> {
         let restrictions = options.restrictions.clone().map_or_else(Restrictions::of_environment, Ok)?;
         let queues = match options.queues {
             Some(count) => Some(count.clamp(1, MAX_QUEUES as u32)),
@@ -263,7 +263,7 @@ impl Instance {
     }
 
     /// Fails in a process forked from the instance's process.
-    pub(crate) fn check_process(&self) -> Result<(), Error> {
+    pub(crate) fn check_process(&self) -> Result {
         self.shared.process.check()
     }
 
@@ -300,7 +300,7 @@ pub fn version_of(packed: u32) -> Version {
 }
 
 /// Whether the environment variable enables validation.
-fn wants_validation() -> Result<bool, Error> {
+fn wants_validation() -> Result<bool> {
     match std::env::var_os(VALIDATION_VARIABLE) {
         None => Ok(false),
         Some(value) if value.is_empty() || value == "0" => Ok(false),
@@ -314,7 +314,7 @@ fn wants_validation() -> Result<bool, Error> {
 }
 
 /// The number of queues in the environment variable.
-fn wanted_queues() -> Result<Option<u32>, Error> {
+fn wanted_queues() -> Result<Option<u32>> {
     let Some(value) = std::env::var_os(QUEUES_VARIABLE).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.to_str().and_then(|text| text.parse().ok()).filter(|count| (1..=MAX_QUEUES as u32).contains(count)) {
         Some(count) => Ok(Some(count)),
@@ -336,14 +336,14 @@ fn portability(is_known: bool) -> (vk::InstanceCreateFlags, Option<&'static CStr
     }
 }
 
-fn has_extension(entry: &ash::Entry, layer: Option<&CStr>, name: &CStr) -> Result<bool, Error> {
+fn has_extension(entry: &ash::Entry, layer: Option<&CStr>, name: &CStr) -> Result<bool> {
     // SAFETY: no preconditions.
     let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
         .map_err(Error::vulkan("vkEnumerateInstanceExtensionProperties"))?;
     Ok(list.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name)))
 }
 
-fn require_validation(entry: &ash::Entry) -> Result<(), Error> {
+fn require_validation(entry: &ash::Entry) -> Result {
     // SAFETY: no preconditions.
     let layers = unsafe { entry.enumerate_instance_layer_properties() }
         .map_err(Error::vulkan("vkEnumerateInstanceLayerProperties"))?;

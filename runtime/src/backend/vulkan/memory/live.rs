@@ -10,7 +10,7 @@ use crate::backend::range::{Allocations, MemoryRange};
 use crate::backend::report::StatusRecord;
 use crate::backend::report::illegal_access::Nearest;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
-use crate::error::Error;
+use crate::error::Result;
 use crate::sync::lock;
 
 /// Number of freed allocations to remember.
@@ -39,7 +39,7 @@ impl Live {
 
     /// The table of the current allocations. After recording a launch with it, the caller retires it through the
     /// queues.
-    pub fn table(&self, blocks: &Allocations<Arc<Block>>, memory: &Arc<Memory>) -> Result<Arc<Block>, Error> {
+    pub fn table(&self, blocks: &Allocations<Arc<Block>>, memory: &Arc<Memory>) -> Result<Arc<Block>> {
         let mut state = lock(&self.0);
         // Later changes lead to a new table at the next launch.
         let changes = blocks.changes();

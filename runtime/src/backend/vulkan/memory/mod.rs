@@ -17,7 +17,7 @@ use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 use crate::backend::range::MemoryInfo;
 use crate::backend::vulkan::instance::Instance;
 use crate::backend::vulkan::raw::RawDevice;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::{DeviceInfo, DeviceKind};
 use crate::sync::lock;
 
@@ -66,7 +66,7 @@ impl Memory {
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
         raw: Arc<RawDevice>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         // SAFETY: `physical` was enumerated from `instance`.
         let properties = unsafe { instance.raw().get_physical_device_memory_properties(physical) };
         let (device, host) = chunk_sizes(&properties);
@@ -145,7 +145,7 @@ impl Memory {
         fits && (!is_linear || features.contains(vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR))
     }
 
-    pub(crate) fn allocate_image(&self, requirements: vk::MemoryRequirements) -> Result<Allocation, Error> {
+    pub(crate) fn allocate_image(&self, requirements: vk::MemoryRequirements) -> Result<Allocation> {
         let description = AllocationCreateDesc {
             name: "image",
             requirements,
@@ -172,7 +172,7 @@ impl Memory {
     }
 
     /// Makes a block of at least `size` bytes, which may be zero.
-    pub fn allocate(self: &Arc<Self>, size: u64, place: BlockLocation) -> Result<Block, Error> {
+    pub fn allocate(self: &Arc<Self>, size: u64, place: BlockLocation) -> Result<Block> {
         self.raw.check_process()?;
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
         let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
@@ -302,7 +302,7 @@ impl Block {
     ///
     /// # Safety
     /// The memory fits the buffer's requirements.
-    pub(crate) unsafe fn bind(&mut self, memory: vk::DeviceMemory, offset: u64) -> Result<(), Error> {
+    pub(crate) unsafe fn bind(&mut self, memory: vk::DeviceMemory, offset: u64) -> Result {
         // SAFETY: by the contract; the buffer is the block's own.
         unsafe { self.memory.raw.ash.bind_buffer_memory(self.buffer, memory, offset) }
             .map_err(Error::vulkan("vkBindBufferMemory"))?;
@@ -314,7 +314,7 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the block isn't mapped.
-    pub fn mapped(&self) -> Result<*mut u8, Error> {
+    pub fn mapped(&self) -> Result<*mut u8> {
         self.mapping(0, 0).ok_or_else(|| self.out_of_range(0, 0))
     }
 
@@ -322,7 +322,7 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
-    pub fn write_mapped(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write_mapped(&self, offset: u64, bytes: &[u8]) -> Result {
         let to = self.mapping(offset, bytes.len()).ok_or_else(|| self.out_of_range(offset, bytes.len()))?;
         // SAFETY: `mapping` checked the range; host and device memory can't overlap with `bytes`, which Rust owns.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -333,7 +333,7 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
-    pub fn read_mapped(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read_mapped(&self, offset: u64, bytes: &mut [u8]) -> Result {
         let from = self.mapping(offset, bytes.len()).ok_or_else(|| self.out_of_range(offset, bytes.len()))?;
         // SAFETY: as in `write_mapped`.
         unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), bytes.len()) };
@@ -345,7 +345,7 @@ impl Block {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if the block isn't mapped or is too small.
-    pub fn peek_mapped(&self, offset: u64) -> Result<u32, Error> {
+    pub fn peek_mapped(&self, offset: u64) -> Result<u32> {
         let from = self.mapping(offset, size_of::<u32>()).ok_or_else(|| self.out_of_range(offset, size_of::<u32>()))?;
         // SAFETY: `mapping` checked the range; blocks are aligned to more than a word's bytes.
         let word = unsafe { AtomicU32::from_ptr(from.cast()) };
@@ -410,7 +410,7 @@ impl Memory {
     ///
     /// # Safety
     /// The memory exists, readable and writable, as long as the block.
-    pub unsafe fn import(self: &Arc<Self>, host: NonNull<u8>, size: u64) -> Result<(Block, u64), Error> {
+    pub unsafe fn import(self: &Arc<Self>, host: NonNull<u8>, size: u64) -> Result<(Block, u64)> {
         const KIND: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         self.raw.check_process()?;
         let address = host.addr().get() as u64;

@@ -12,7 +12,7 @@ use ash::vk;
 
 use crate::backend::vulkan::memory::{Backing, Block, Memory, buffer_info};
 use crate::backend::vulkan::raw::PlacedMaps;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// How many allocations are tried: the driver gives each another address, as long as the earlier ones exist.
 const ATTEMPTS: usize = 8;
@@ -22,7 +22,7 @@ impl Memory {
     ///
     /// # Errors
     /// [`Error::NoManagedMemory`] if the driver can't, or if the host uses the addresses already.
-    pub fn allocate_placed(self: &Arc<Self>, size: u64) -> Result<Block, Error> {
+    pub fn allocate_placed(self: &Arc<Self>, size: u64) -> Result<Block> {
         self.raw.check_process()?;
         let refused = |reason| Error::NoManagedMemory { device: self.raw.name.clone(), reason };
         let maps = self.raw.placed_maps.as_ref();
@@ -41,7 +41,7 @@ impl Memory {
     }
 
     /// Makes a block of host memory that is an allocation of its own and not mapped.
-    fn allocate_alone(self: &Arc<Self>, size: u64, alignment: u64) -> Result<Block, Error> {
+    fn allocate_alone(self: &Arc<Self>, size: u64, alignment: u64) -> Result<Block> {
         let padded = size.max(1).checked_next_multiple_of(alignment.max(16));
         let padded = padded.filter(|&padded| padded <= self.max_buffer_size);
         let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
@@ -82,7 +82,7 @@ impl Memory {
 
 impl Block {
     /// Maps the block's own allocation at its device address. Returns whether the address was free.
-    fn map_in_place(&mut self, maps: &PlacedMaps) -> Result<bool, Error> {
+    fn map_in_place(&mut self, maps: &PlacedMaps) -> Result<bool> {
         let Backing::Own { handle, host } = &mut self.backing else { return Ok(false) };
         if !self.address.is_multiple_of(maps.alignment) {
             return Ok(false);

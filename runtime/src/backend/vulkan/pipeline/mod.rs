@@ -18,7 +18,7 @@ use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::Recorder;
 use crate::backend::vulkan::submit::watched::WatchedRecord;
 use crate::cache::Key;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 /// A SPIR-V module.
@@ -33,7 +33,7 @@ pub(crate) struct VulkanShader {
 
 impl VulkanShader {
     /// The words must have passed [`crate::module::check::interface`].
-    pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self, Error> {
+    pub fn new(device: Arc<Device>, spirv: &[u32]) -> Result<Self> {
         device.raw.check_process()?;
         let module = ShaderModule::new(&device.raw, spirv)?;
         let bytes: &[u8] = bytemuck::cast_slice(spirv);
@@ -42,7 +42,7 @@ impl VulkanShader {
     }
 
     /// Makes a pipeline of one of the shader's kernels. The key's sizes are within the device's limits.
-    pub fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<VulkanPipeline, Error> {
+    pub fn pipeline(&self, entry: &Entry, key: PipelineKey) -> Result<VulkanPipeline> {
         let name = CString::new(entry.name.as_str())
             .map_err(|_| Error::Interface(format!("kernel name {:?} has a zero byte", entry.name)))?;
         self.device.raw.check_process()?;
@@ -104,7 +104,7 @@ struct ShaderModule {
 
 impl ShaderModule {
     /// From valid SPIR-V.
-    fn new(raw: &Arc<RawDevice>, spirv: &[u32]) -> Result<Self, Error> {
+    fn new(raw: &Arc<RawDevice>, spirv: &[u32]) -> Result<Self> {
         let info = vk::ShaderModuleCreateInfo::default().code(spirv);
         // SAFETY: the words are valid SPIR-V for this device: they are from the translator, or valid by the contract of
         // `load_spirv`, and `specialize` keeps them so.
@@ -131,7 +131,7 @@ pub(crate) struct VulkanPipeline {
 
 impl VulkanPipeline {
     /// Launches the kernel in stream order, and returns without waiting for it.
-    pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket, Error> {
+    pub fn launch(&self, stream: StreamKey, launch: &mut Launch<'_>) -> Result<Ticket> {
         self.device.raw.check_process()?;
         let scratch = self.provide_scratch(launch)?;
         let live = self.provide_live_table(launch)?;
@@ -153,7 +153,7 @@ impl VulkanPipeline {
     }
 
     /// Provides the launch's scratch memory. The caller keeps it until the device has run the launch.
-    pub(crate) fn provide_scratch(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
+    pub(crate) fn provide_scratch(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>> {
         let Some(bytes) = launch.scratch_bytes() else { return Ok(None) };
         let block = self.device.scratch(bytes)?;
         launch.set_scratch_address(block.address);
@@ -162,7 +162,7 @@ impl VulkanPipeline {
 
     /// Provides the table of live allocations for a launch that checks its accesses. The caller keeps it like scratch
     /// memory.
-    pub(crate) fn provide_live_table(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>, Error> {
+    pub(crate) fn provide_live_table(&self, launch: &mut Launch<'_>) -> Result<Option<Arc<Block>>> {
         if !launch.checks_accesses() {
             return Ok(None);
         }
@@ -176,7 +176,7 @@ impl VulkanPipeline {
 
     /// Stores the parameter block for the batch that is being recorded. If the kernel may report something, registers
     /// its status record, which is checked when the host next waits or reads.
-    pub(crate) fn begin(&self, launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result<(), Error> {
+    pub(crate) fn begin(&self, launch: &mut Launch<'_>, recorder: &mut Recorder<'_>) -> Result {
         if let Some(params) = launch.params() {
             let address = recorder.params(params)?;
             launch.set_params_address(address);

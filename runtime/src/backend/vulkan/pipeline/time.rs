@@ -9,14 +9,14 @@ use crate::backend::launch::Launch;
 use crate::backend::order::StreamKey;
 use crate::backend::vulkan::pipeline::{VulkanPipeline, lock_printing};
 use crate::backend::vulkan::submit::timing::QueryPool;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 /// Launches per submission: enough to keep the device busy, few enough not to look like a hang.
 const GROUP: u32 = 16;
 
 impl VulkanPipeline {
     /// Launches the kernel `repeats` times, one after another, and returns the time of each launch.
-    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>, Error> {
+    pub fn time(&self, launch: &mut Launch<'_>, repeats: u32) -> Result<Vec<Duration>> {
         let device = &self.device;
         if device.raw.clock.bits == 0 {
             return Err(Error::NoTimestamps(device.raw.name.clone()));
@@ -35,7 +35,7 @@ impl VulkanPipeline {
         result.map(|()| times)
     }
 
-    fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>, Error> {
+    fn time_group(&self, pool: &QueryPool, launch: &mut Launch<'_>, count: u32) -> Result<Vec<Duration>> {
         let device = &self.device;
         let printing = lock_printing(launch);
         let ticket = device.queues.record(StreamKey::Everything, |recorder| {

@@ -14,7 +14,7 @@ use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::instance::held;
 use crate::backend::vulkan::raw::fault::{Fault, FaultReports};
 use crate::backend::vulkan::raw::spin::Spin;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::{DeviceInfo, DeviceKind, OwnFeatures, Process};
 use crate::profile::DeviceProfile;
 
@@ -112,7 +112,7 @@ impl RawDevice {
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
         Family { index: family, queues: count, clock }: Family,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
         let mut structs = features::Structs::enabling(&info.target.features, info.own);
@@ -180,7 +180,7 @@ impl RawDevice {
     }
 
     /// Fails if a call has told that the device is lost. A driver needn't tell again, and without work there is nothing to ask.
-    pub fn check_lost(&self) -> Result<(), Error> {
+    pub fn check_lost(&self) -> Result {
         match self.fault.get() {
             Some(_) => Err(self.error("vkQueueSubmit")(vk::Result::ERROR_DEVICE_LOST)),
             None => Ok(()),
@@ -188,7 +188,7 @@ impl RawDevice {
     }
 
     /// Fails in a process forked from the device's process.
-    pub fn check_process(&self) -> Result<(), Error> {
+    pub fn check_process(&self) -> Result {
         self.process.check()
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::info::DeviceKind;
 
 /// The longest time for which a wait polls. After it, the time to wake up matters little.
@@ -38,11 +38,7 @@ impl Spin {
     }
 
     /// Polls until something is done, no longer than `limit`, and returns whether it is.
-    pub fn until(
-        &self,
-        limit: Option<Duration>,
-        mut is_done: impl FnMut() -> Result<bool, Error>,
-    ) -> Result<bool, Error> {
+    pub fn until(&self, limit: Option<Duration>, mut is_done: impl FnMut() -> Result<bool>) -> Result<bool> {
         let Some(_entered) = self.enter() else { return Ok(false) };
         let (start, limit) = (Instant::now(), limit.map_or(LONGEST, |limit| limit.min(LONGEST)));
         loop {
@@ -78,6 +74,7 @@ impl Drop for Entered<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn polls_until_done() {

@@ -10,7 +10,7 @@ use crate::backend::vulkan::raw::{Called, RawDevice};
 use crate::backend::vulkan::submit::dependencies::CommandOrder;
 use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Mirrored, Watched};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::info::limits::MAX_PARAM_BLOCK;
 use crate::profile::Work;
 
@@ -50,7 +50,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// A new batch, ready for `begin`.
-    pub fn new(raw: &Arc<RawDevice>, family: u32) -> Result<Self, Error> {
+    pub fn new(raw: &Arc<RawDevice>, family: u32) -> Result<Self> {
         let info = vk::CommandPoolCreateInfo::default()
             .queue_family_index(family)
             .flags(vk::CommandPoolCreateFlags::TRANSIENT);
@@ -70,7 +70,7 @@ impl Batch {
     }
 
     /// Begins a new recording. The batch has finished, or was never used.
-    pub fn begin(&mut self, raw: &RawDevice) -> Result<(), Error> {
+    pub fn begin(&mut self, raw: &RawDevice) -> Result {
         (self.recorded, self.params_used, self.after, self.ended) = (0, 0, Point::default(), false);
         self.mirrored.clear();
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
@@ -181,18 +181,18 @@ impl Recorder<'_> {
 
     /// Stores a parameter block of at most [`MAX_PARAM_BLOCK`] bytes until the batch has finished, and returns its
     /// device address, a multiple of 16.
-    pub fn params(&mut self, bytes: &[u8]) -> Result<u64, Error> {
+    pub fn params(&mut self, bytes: &[u8]) -> Result<u64> {
         let (block, offset) = self.place(bytes)?;
         Ok(block.address + offset)
     }
 
     /// Like [`Recorder::params`], for bytes that are the source of a copy: returns the buffer and the offset in it.
-    pub fn upload(&mut self, bytes: &[u8]) -> Result<(vk::Buffer, u64), Error> {
+    pub fn upload(&mut self, bytes: &[u8]) -> Result<(vk::Buffer, u64)> {
         let (block, offset) = self.place(bytes)?;
         Ok((block.buffer, offset))
     }
 
-    fn place(&mut self, bytes: &[u8]) -> Result<(&Block, u64), Error> {
+    fn place(&mut self, bytes: &[u8]) -> Result<(&Block, u64)> {
         let block = match &mut self.batch.params {
             Some(block) => block,
             none => none.insert(self.memory.allocate(PARAM_ROOM, BlockLocation::Upload)?),

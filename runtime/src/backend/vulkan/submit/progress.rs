@@ -14,7 +14,7 @@ use ash::vk;
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
 use crate::backend::vulkan::instance::held;
 use crate::backend::vulkan::raw::{Called, RawDevice};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 /// The longest single wait, after which the driver is asked whether the device is lost.
@@ -78,7 +78,7 @@ impl Waits {
 
 impl Progress {
     /// Progress without submissions. Serial 0 counts as finished.
-    pub fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
+    pub fn new(raw: Arc<RawDevice>) -> Result<Self> {
         let means = if raw.own.timeline {
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
@@ -141,7 +141,7 @@ impl Progress {
     }
 
     /// The last finished serial. All earlier ones have finished too.
-    pub fn finished(&self) -> Result<u64, Error> {
+    pub fn finished(&self) -> Result<u64> {
         if self.raw.held_fault().is_some() {
             return Err(self.lost());
         }
@@ -161,7 +161,7 @@ impl Progress {
         self.seen.load(Acquire)
     }
 
-    fn ask(&self) -> Result<u64, Error> {
+    fn ask(&self) -> Result<u64> {
         match &self.means {
             Means::Timeline(semaphore) => {
                 // SAFETY: the semaphore is alive, and a timeline semaphore of this device.
@@ -179,12 +179,7 @@ impl Progress {
 
     /// Waits until a submitted serial has finished, for at most `limit`. Other threads can submit meanwhile. If that takes long,
     /// `find_loss` is called now and then, which returns an error if the device is lost.
-    pub fn wait(
-        &self,
-        serial: u64,
-        limit: Option<Duration>,
-        find_loss: impl Fn() -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub fn wait(&self, serial: u64, limit: Option<Duration>, find_loss: impl Fn() -> Result) -> Result {
         if self.seen() >= serial {
             return Ok(());
         }
@@ -253,7 +248,7 @@ impl Progress {
     ///
     /// # Safety
     /// The queue belongs to this device, and no other thread uses it now.
-    pub unsafe fn prepare_to_find_loss(&self, queue: vk::Queue) -> Result<(), Error> {
+    pub unsafe fn prepare_to_find_loss(&self, queue: vk::Queue) -> Result {
         let mut loss = lock(&self.loss);
         if loss.is_none() && matches!(self.means, Means::Timeline(_)) {
             let fence = Fence::new(self.raw.clone()).map_err(self.raw.error("vkCreateFence"))?;
@@ -266,7 +261,7 @@ impl Progress {
 
     /// Asks the driver whether the device is lost. NVIDIA's only answers those who wait for a fence: waits for a semaphore time out, and
     /// its counter stays as it is.
-    pub fn find_loss(&self) -> Result<(), Error> {
+    pub fn find_loss(&self) -> Result {
         let Some(fence) = lock(&self.loss).clone() else { return Ok(()) };
         match fence.wait(LOSS_WAIT.as_nanos() as u64) {
             Ok(()) => {
@@ -301,7 +296,7 @@ impl Fences {
     }
 
     /// Recycles the fences of finished submissions.
-    fn look(&mut self) -> Result<u64, Error> {
+    fn look(&mut self) -> Result<u64> {
         while let Some((serial, fence)) = self.pending.front() {
             if !fence.is_signalled()? {
                 break;
@@ -332,7 +327,7 @@ impl Fence {
         Ok(Self { handle, raw })
     }
 
-    fn is_signalled(&self) -> Result<bool, Error> {
+    fn is_signalled(&self) -> Result<bool> {
         // SAFETY: the fence is alive.
         unsafe { self.raw.ash.get_fence_status(self.handle) }.map_err(self.raw.error("vkGetFenceStatus"))
     }
@@ -343,7 +338,7 @@ impl Fence {
     }
 
     /// Resets a signalled fence that no thread waits for.
-    fn reset(&self) -> Result<(), Error> {
+    fn reset(&self) -> Result {
         // SAFETY: the fence is alive, and its submission has finished.
         unsafe { self.raw.ash.reset_fences(&[self.handle]) }.map_err(Error::vulkan("vkResetFences"))
     }

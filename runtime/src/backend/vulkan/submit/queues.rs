@@ -23,7 +23,7 @@ use crate::backend::vulkan::submit::dependencies::{CommandOrder, Dependencies};
 use crate::backend::vulkan::submit::progress::{Progress, Waits};
 use crate::backend::vulkan::submit::timing::Stamps;
 use crate::backend::vulkan::submit::watched::{Launched, Watched};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::profile::ProfileRange;
 use crate::sync::lock;
 
@@ -88,7 +88,7 @@ impl State {
 impl Queues {
     /// Spreads streams over `count` queues, at most [`MAX_QUEUES`](crate::backend::order::MAX_QUEUES). If the device has fewer,
     /// some share a Vulkan queue. A device without timeline semaphores has a single queue.
-    pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self, Error> {
+    pub fn new(raw: Arc<RawDevice>, memory: Arc<Memory>, count: usize) -> Result<Self> {
         let progress = (0..count).map(|_| Progress::new(raw.clone())).collect::<Result<_, _>>()?;
         let queues = (0..).map(|number| Queue::new(raw.queue(number))).take(count).collect();
         let state = State { queues, ..State::default() };
@@ -110,11 +110,7 @@ impl Queues {
 
     /// Records commands of a stream and returns their ticket. `write` should do everything that can fail before it
     /// records anything, and call [`Recorder::follow`] before the first command.
-    pub fn record(
-        &self,
-        stream: StreamKey,
-        write: impl FnOnce(&mut Recorder<'_>) -> Result<(), Error>,
-    ) -> Result<Ticket, Error> {
+    pub fn record(&self, stream: StreamKey, write: impl FnOnce(&mut Recorder<'_>) -> Result) -> Result<Ticket> {
         let index = self.queue_of(stream);
         let mut guard = self.lock_with_room(index)?;
         let state = &mut *guard;
@@ -143,7 +139,7 @@ impl Queues {
     }
 
     /// Submits what has been recorded for a queue if the queue is idle or the batch is full.
-    fn submit_if_due(&self, state: &mut State, index: usize) -> Result<(), Error> {
+    fn submit_if_due(&self, state: &mut State, index: usize) -> Result {
         let (queue, is_held) = (&mut state.queues[index], state.holders > 0);
         let Some(batch) = &queue.open else { return Ok(()) };
         let is_full = !batch.has_room() || batch.is_long() && !is_held;
@@ -180,7 +176,7 @@ impl Queues {
     }
 
     /// Takes the batch for a queue's next command, which waits for a point of other queues.
-    fn open(&self, state: &mut State, index: usize, after: Point) -> Result<Batch, Error> {
+    fn open(&self, state: &mut State, index: usize, after: Point) -> Result<Batch> {
         self.submit_until(state, after)?;
         let has_ended = state.queues[index].open.as_ref().is_some_and(|batch| batch.ended);
         // Waits apply to whole batches.
@@ -198,7 +194,7 @@ impl Queues {
     }
 
     /// Makes the stream's next command wait for a recorded point.
-    pub fn follow(&self, stream: StreamKey, point: Point) -> Result<(), Error> {
+    pub fn follow(&self, stream: StreamKey, point: Point) -> Result {
         let mut state = self.lock()?;
         for Ticket { queue, .. } in point.tickets() {
             state.queues[queue].order.wait(stream);
@@ -210,7 +206,7 @@ impl Queues {
 
     /// Whether a recorded point has been passed. Collected commands are submitted first, because otherwise the answer
     /// might never become yes.
-    pub fn is_finished(&self, point: Point) -> Result<bool, Error> {
+    pub fn is_finished(&self, point: Point) -> Result<bool> {
         let mut state = self.lock()?;
         self.submit_until(&mut state, point)?;
         for Ticket { queue, serial } in point.tickets() {
@@ -229,17 +225,17 @@ impl Queues {
     }
 
     /// Whether a submitted ticket has finished.
-    pub fn is_known_finished(&self, Ticket { queue, serial }: Ticket) -> Result<bool, Error> {
+    pub fn is_known_finished(&self, Ticket { queue, serial }: Ticket) -> Result<bool> {
         Ok(self.progress[queue].finished()? >= serial)
     }
 
     /// Submits the recorded commands.
-    pub fn flush(&self) -> Result<(), Error> {
+    pub fn flush(&self) -> Result {
         self.submit_all(&mut *self.lock()?)
     }
 
     /// Waits until the device has passed a recorded point. Other threads can launch meanwhile.
-    pub fn wait(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+    pub fn wait(&self, point: Point, deadline: Deadline) -> Result {
         let mut state = self.lock()?;
         self.submit_until(&mut state, point)?;
         if self.raw.spin.is_used() {
@@ -260,17 +256,17 @@ impl Queues {
     }
 
     /// The point after everything recorded so far.
-    pub fn recorded(&self) -> Result<Point, Error> {
+    pub fn recorded(&self) -> Result<Point> {
         Ok(self.lock()?.recorded())
     }
 
     /// Waits until everything recorded so far has finished.
-    pub fn synchronize(&self, deadline: Deadline) -> Result<(), Error> {
+    pub fn synchronize(&self, deadline: Deadline) -> Result {
         self.wait(self.recorded()?, deadline)
     }
 
     /// Runs `access` while the device is idle and no thread can launch.
-    pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    pub fn while_idle<R>(&self, access: impl FnOnce() -> Result<R>) -> Result<R> {
         // Most of the waiting is done without the lock, so that other threads can launch meanwhile.
         self.synchronize(self.deadline())?;
         let mut state = self.lock()?;
@@ -291,7 +287,7 @@ impl Queues {
     }
 
     /// The last launches before a point, and of those that have ended, of kernels that may have been stopped. `None` if there are none.
-    pub fn unsettled(&self, before: Point) -> Result<Option<Point>, Error> {
+    pub fn unsettled(&self, before: Point) -> Result<Option<Point>> {
         let state = self.lock()?;
         if !state.watched.may_have_stopped() {
             return Ok(None);
@@ -334,7 +330,7 @@ impl Queues {
         }
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, State>, Error> {
+    fn lock(&self) -> Result<MutexGuard<'_, State>> {
         self.raw.check_process()?;
         self.raw.check_lost()?;
         let state = lock(&self.state);
@@ -345,7 +341,7 @@ impl Queues {
     }
 
     /// Locks the state once a queue can take another batch. Other threads can use it until then.
-    fn lock_with_room(&self, index: usize) -> Result<MutexGuard<'_, State>, Error> {
+    fn lock_with_room(&self, index: usize) -> Result<MutexGuard<'_, State>> {
         loop {
             let mut state = self.lock()?;
             let queue = &mut state.queues[index];
@@ -360,22 +356,17 @@ impl Queues {
     }
 
     /// Waits until the device has passed a submitted point.
-    fn wait_for_submitted(&self, point: Point, deadline: Deadline) -> Result<(), Error> {
+    fn wait_for_submitted(&self, point: Point, deadline: Deadline) -> Result {
         let prepare = |queue: usize| self.prepare_to_find_loss(&lock(&self.state), queue);
         self.wait_preparing(point, deadline, prepare)
     }
 
     /// The same for a thread that has locked the state.
-    fn wait_locked(&self, state: &State, point: Point, deadline: Deadline) -> Result<(), Error> {
+    fn wait_locked(&self, state: &State, point: Point, deadline: Deadline) -> Result {
         self.wait_preparing(point, deadline, |queue| self.prepare_to_find_loss(state, queue))
     }
 
-    fn wait_preparing(
-        &self,
-        point: Point,
-        deadline: Deadline,
-        prepare: impl Fn(usize) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn wait_preparing(&self, point: Point, deadline: Deadline, prepare: impl Fn(usize) -> Result) -> Result {
         let _range = ProfileRange::of_runtime("wait for the device", None);
         point.tickets().try_for_each(|Ticket { queue, serial }| {
             let progress = &self.progress[queue];
@@ -383,25 +374,25 @@ impl Queues {
         })
     }
 
-    fn prepare_to_find_loss(&self, state: &State, queue: usize) -> Result<(), Error> {
+    fn prepare_to_find_loss(&self, state: &State, queue: usize) -> Result {
         // SAFETY: the state is locked, which gives exclusive access to the queues.
         unsafe { self.progress[queue].prepare_to_find_loss(state.queues[queue].handle) }
     }
 
     /// Submits the commands recorded before a point.
-    fn submit_until(&self, state: &mut State, point: Point) -> Result<(), Error> {
+    fn submit_until(&self, state: &mut State, point: Point) -> Result {
         point.tickets().try_for_each(|Ticket { queue, serial }| {
             if serial > state.queues[queue].submitted { self.submit(state, queue) } else { Ok(()) }
         })
     }
 
-    fn submit_all(&self, state: &mut State) -> Result<(), Error> {
+    fn submit_all(&self, state: &mut State) -> Result {
         (0..self.progress.len()).try_for_each(|index| self.submit(state, index))
     }
 
     /// Submits the commands recorded for a queue. Everything that its batch waits for was submitted when the batch was
     /// recorded.
-    fn submit(&self, state: &mut State, index: usize) -> Result<(), Error> {
+    fn submit(&self, state: &mut State, index: usize) -> Result {
         let waits = |batch: &Batch| Waits::new(batch.after, &self.progress);
         // SAFETY: the state's lock gives exclusive access to the queues, and what commands use is retired through them.
         let submitted = unsafe { state.queues[index].submit(&self.raw, &self.progress[index], waits) };
@@ -418,7 +409,7 @@ impl Queues {
     }
 
     /// Recycles finished batches, and drops objects that were waiting for them.
-    fn reclaim(&self, state: &mut State) -> Result<(), Error> {
+    fn reclaim(&self, state: &mut State) -> Result {
         state.queues.iter_mut().zip(&self.progress).try_for_each(|(queue, progress)| queue.reclaim(progress))?;
         state.drop_retired();
         Ok(())
@@ -495,7 +486,7 @@ impl Queue {
     }
 
     /// Begins to record an empty batch.
-    pub fn begin(&mut self, raw: &Arc<RawDevice>, family: u32) -> Result<Batch, Error> {
+    pub fn begin(&mut self, raw: &Arc<RawDevice>, family: u32) -> Result<Batch> {
         if let Some(batch) = self.ready.take() {
             return Ok(batch);
         }
@@ -543,7 +534,7 @@ impl Queue {
     }
 
     /// Recycles finished batches, after a look at the progress.
-    pub fn reclaim(&mut self, progress: &Progress) -> Result<(), Error> {
+    pub fn reclaim(&mut self, progress: &Progress) -> Result {
         if !self.in_flight.is_empty() {
             progress.finished()?;
             self.reclaim_seen(progress);

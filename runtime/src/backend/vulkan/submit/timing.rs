@@ -6,7 +6,7 @@ use std::time::Instant;
 use ash::vk;
 
 use crate::backend::vulkan::raw::RawDevice;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::profile::Work;
 
 /// Nanoseconds by which a batch may have begun before the first one that is reported.
@@ -107,7 +107,7 @@ pub(crate) struct QueryPool {
 }
 
 impl QueryPool {
-    pub fn new(raw: Arc<RawDevice>, count: u32) -> Result<Self, Error> {
+    pub fn new(raw: Arc<RawDevice>, count: u32) -> Result<Self> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: the device is alive and its queue has timestamps.
         let handle = unsafe { raw.ash.create_query_pool(&info, None) }.map_err(Error::vulkan("vkCreateQueryPool"))?;
@@ -115,7 +115,7 @@ impl QueryPool {
     }
 
     /// The times of the first queries, which a submission has written or will write.
-    pub fn read(&self, ticks: &mut [u64]) -> Result<(), Error> {
+    pub fn read(&self, ticks: &mut [u64]) -> Result {
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries are written, and there is room for their values.
         unsafe { self.raw.ash.get_query_pool_results(self.handle, 0, ticks, flags) }

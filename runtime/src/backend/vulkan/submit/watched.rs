@@ -8,7 +8,7 @@ use ptx2spv_translator::interface::{Status, output};
 use crate::backend::order::{MAX_QUEUES, Point, Ticket};
 use crate::backend::report::StatusRecord;
 use crate::backend::vulkan::memory::Block;
-use crate::error::Error;
+use crate::error::Result;
 
 /// A module's status record, and the block of the module's variables, which may outlive the module here.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl Launched {
 
     /// Whether the module's kernels have reported or printed something, as far as the launches before a point are
     /// concerned, which have ended.
-    pub fn has_news(&self, point: Point) -> Result<bool, Error> {
+    pub fn has_news(&self, point: Point) -> Result<bool> {
         for queue in self.launches.queues_before(point) {
             if self.record.has_news(queue)? {
                 return Ok(true);
@@ -226,7 +226,7 @@ impl WatchedRecord {
     }
 
     /// Whether something was reported or printed, as the last batch of a queue has left it.
-    fn has_news(&self, queue: usize) -> Result<bool, Error> {
+    fn has_news(&self, queue: usize) -> Result<bool> {
         let Some(region) = self.record.output else { return Ok(self.status(queue)? != Status::FINE) };
         let (block, used) = match &self.mirror {
             Some((mirror, offset)) => (mirror, offset + SLOT * queue as u64 + 4),
@@ -236,7 +236,7 @@ impl WatchedRecord {
     }
 
     /// The first word of the status record, as the last batch of a queue has left it.
-    fn status(&self, queue: usize) -> Result<u32, Error> {
+    fn status(&self, queue: usize) -> Result<u32> {
         match &self.mirror {
             Some((mirror, offset)) => mirror.peek_mapped(offset + SLOT * queue as u64),
             None => self.block.peek_mapped(self.offset(self.record.address)),

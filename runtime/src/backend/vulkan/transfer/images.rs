@@ -14,7 +14,7 @@ use crate::backend::range::MemoryRange;
 use crate::backend::vulkan::memory::{Block, Memory, image_info};
 use crate::backend::vulkan::raw::RawDevice;
 use crate::backend::vulkan::submit::batch::Recorder;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::sync::lock;
 
 pub(crate) struct Images {
@@ -30,7 +30,7 @@ impl Images {
     }
 
     /// The tables, for pipelines that read them.
-    pub fn tables(&self) -> Result<&Arc<Tables>, Error> {
+    pub fn tables(&self) -> Result<&Arc<Tables>> {
         if let Some(tables) = self.tables.get() {
             return Ok(tables);
         }
@@ -43,8 +43,8 @@ impl Images {
     pub fn make(
         &self,
         record: &Record,
-        locate: impl FnOnce() -> Result<(Arc<Block>, u64), Error>,
-    ) -> Result<Option<Arc<TiledImage>>, Error> {
+        locate: impl FnOnce() -> Result<(Arc<Block>, u64)>,
+    ) -> Result<Option<Arc<TiledImage>>> {
         Ok(TiledImage::new(self, record, locate)?.map(Arc::new))
     }
 
@@ -132,7 +132,7 @@ impl Sampling {
         }
     }
 
-    fn create(self, raw: &RawDevice) -> Result<vk::Sampler, Error> {
+    fn create(self, raw: &RawDevice) -> Result<vk::Sampler> {
         let filter = if self.is_linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
         let [x, y, z] = self.modes.map(|mode| match mode {
             AddressMode::Wrap => vk::SamplerAddressMode::REPEAT,
@@ -155,7 +155,7 @@ impl Sampling {
 }
 
 impl Tables {
-    fn new(raw: Arc<RawDevice>) -> Result<Self, Error> {
+    fn new(raw: Arc<RawDevice>) -> Result<Self> {
         raw.check_process()?;
         let (kind, stage) = (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::COMPUTE);
         let bindings = [image::PLANES, image::VOLUMES].map(|binding| {
@@ -205,7 +205,7 @@ impl Tables {
     }
 
     /// Gives an image a place; `None` if there is no more room.
-    fn place(&self, view: vk::ImageView, is_deep: bool, sampling: Sampling) -> Result<Option<Place>, Error> {
+    fn place(&self, view: vk::ImageView, is_deep: bool, sampling: Sampling) -> Result<Option<Place>> {
         let mut entries = lock(&self.entries);
         let sampler = match entries.samplers.get(&sampling) {
             Some(sampler) => *sampler,
@@ -270,8 +270,8 @@ impl TiledImage {
     fn new(
         images: &Images,
         record: &Record,
-        locate: impl FnOnce() -> Result<(Arc<Block>, u64), Error>,
-    ) -> Result<Option<Self>, Error> {
+        locate: impl FnOnce() -> Result<(Arc<Block>, u64)>,
+    ) -> Result<Option<Self>> {
         let Some(format) = format(record.texel, record.channels) else { return Ok(None) };
         let is_deep = record.kind == Kind::Array3d;
         let extent = vk::Extent3D { width: record.width, height: record.height, depth: record.depth };

@@ -14,7 +14,7 @@ use crate::backend::shape::Shape;
 use crate::backend::vulkan::memory::{Block, BlockLocation, Memory};
 use crate::backend::vulkan::submit::batch::Recorder;
 use crate::backend::vulkan::submit::queues::Queues;
-use crate::error::Error;
+use crate::error::Result;
 use crate::profile::Work;
 use crate::sync::lock;
 
@@ -63,7 +63,7 @@ struct Lent<'s> {
 
 impl Lent<'_> {
     /// Lets the device use the block by a copy that `record` records with its buffer.
-    fn copy(&mut self, record: impl FnOnce(&Block) -> Result<Ticket, Error>) -> Result<Ticket, Error> {
+    fn copy(&mut self, record: impl FnOnce(&Block) -> Result<Ticket>) -> Result<Ticket> {
         let Some(StagingBlock { block, last }) = &mut self.block else { return Ok(Ticket::default()) };
         *last = record(block)?;
         Ok(*last)
@@ -91,10 +91,10 @@ impl Staging {
         &self,
         queues: &Queues,
         stream: StreamKey,
-        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64), Error> + Sync,
+        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64)> + Sync,
         address: u64,
         bytes: &[u8],
-    ) -> Result<Ticket, Error> {
+    ) -> Result<Ticket> {
         let last = Mutex::new(Ticket::default());
         let (threads, size) = self.split(bytes.len());
         let pieces = (address..).step_by(size).zip(bytes.chunks(size));
@@ -126,10 +126,10 @@ impl Staging {
         &self,
         queues: &Queues,
         stream: StreamKey,
-        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64), Error> + Sync,
+        find: impl Fn(MemoryRange) -> Result<(vk::Buffer, u64)> + Sync,
         address: u64,
         bytes: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result {
         let (threads, size) = self.split(bytes.len());
         let pieces = (address..).step_by(size).zip(bytes.chunks_mut(size));
         share(threads, pieces, |(address, piece): (u64, &mut [u8])| {
@@ -155,7 +155,7 @@ impl Staging {
     }
 
     /// A block that no copy uses.
-    fn lend(&self, queues: &Queues) -> Result<Lent<'_>, Error> {
+    fn lend(&self, queues: &Queues) -> Result<Lent<'_>> {
         let mut blocks = lock(&self.blocks);
         let block = loop {
             let is_ready = match blocks.free.front() {
@@ -189,13 +189,9 @@ impl Staging {
 }
 
 /// Gives the pieces to `work` on several threads, the caller's among them. Fewer do if no more can be started.
-fn share<P>(
-    threads: usize,
-    pieces: impl Iterator<Item = P> + Send,
-    work: impl Fn(P) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+fn share<P>(threads: usize, pieces: impl Iterator<Item = P> + Send, work: impl Fn(P) -> Result + Sync) -> Result {
     let pieces = Mutex::new(pieces);
-    let run = || -> Result<(), Error> {
+    let run = || -> Result {
         loop {
             let Some(piece) = lock(&pieces).next() else { return Ok(()) };
             work(piece)?;
@@ -246,6 +242,7 @@ pub(crate) fn copy_regions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn every_piece_is_worked_on_once() {
