@@ -104,7 +104,7 @@ pub use graph::{Graph, KernelWork, LaunchableGraph, NodeId, NodeKind, SetNode, W
 pub use info::options::ReferenceOptions;
 pub use info::restrictions::{RESTRICTIONS_VARIABLE, Restrictions};
 pub use info::select::{DEVICE_VARIABLE, DeviceSelector};
-pub use info::{DeviceInfo, DeviceKind, KnownBug, Process, target_by_name};
+pub use info::{BusAddress, DeviceInfo, DeviceKind, KnownBug, Process, target_by_name};
 pub use launch::args::{Arg, LaunchConfig};
 pub use launch::launcher::Launcher;
 pub use launch::occupancy::Occupancy;
@@ -120,7 +120,7 @@ pub use module::kernel::{DeclaredKernel, Kernel, KernelAttributes};
 pub use module::linker::{Linker, read_programs};
 pub use module::texture_reference::Reference;
 #[cfg(not(target_family = "wasm"))]
-pub use open::{FoundDevices, devices, find_device};
+pub use open::{FoundDevices, ListedDevice, devices, find_device, listed_devices};
 pub use profile::{PROFILE_VARIABLE, ProfileRange};
 pub use ptx2spv_fatbin as fatbin;
 #[cfg(feature = "reference")]

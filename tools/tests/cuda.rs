@@ -125,6 +125,22 @@ fn programs_find_the_device_before_they_open_the_driver() {
     assert_ne!(status, Some(0));
 }
 
+/// The example checks its sum.
+#[test]
+fn programs_are_spread_over_devices_and_over_processes() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/devices/sum.py");
+    for (devices, options) in [("reference,reference", &[][..]), ("reference,reference:seed=1", &["--processes"])] {
+        let arguments = [&["cuda", "--device", devices, "--", "python3", file][..], options].concat();
+        let (status, out, errors) = finish(&mut ptx2spv(&arguments));
+        assert_eq!(status, Some(0), "{out}{errors}");
+        assert_eq!(out.matches("reference").count(), 2, "{out}");
+    }
+    let (status, list, errors) =
+        finish(&mut ptx2spv(&["cuda", "--device", "reference,reference", "--", "nvidia-smi", "-L"]));
+    let has = |number| list.lines().nth(number).is_some_and(|line| line.starts_with(&format!("GPU {number}: ")));
+    assert!(status == Some(0) && has(0) && has(1) && list.lines().count() == 2, "{list}{errors}");
+}
+
 #[test]
 fn calls_are_traced_and_modules_dumped() {
     let files = Files::new();

@@ -132,9 +132,10 @@ fn value(device: &Device, attribute: u32) -> Option<i32> {
         57 => attribute_value(texture_limits::ARRAY_2D[1]),
         58..=60 => attribute_value(texture_limits::ARRAY_3D[0]),
         62 | 65 => attribute_value(texture_limits::LAYERS),
-        // Bus numbers.
-        33 => 1,
-        34 | 50 => 0,
+        // Bus numbers, which are made up for a device that is on no bus.
+        33 => attribute_value(device.info().bus.map_or(1, |bus| bus.bus)),
+        34 => attribute_value(device.info().bus.map_or(0, |bus| bus.device)),
+        50 => attribute_value(device.info().bus.map_or(0, |bus| bus.domain)),
         38 => 4 << 20,
         39 => attribute_value(threads_per_multiprocessor(device)),
         75 => compute_capability().0,

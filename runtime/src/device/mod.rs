@@ -148,7 +148,7 @@ impl Device {
     }
 
     /// Whether both are the same open device.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 

@@ -80,6 +80,8 @@ pub struct DeviceInfo {
     pub api_version: Version,
     /// Identifies the device across processes and APIs (`VkPhysicalDeviceIDProperties::deviceUUID`).
     pub uuid: [u8; 16],
+    /// Where the device is on the PCI bus; `None` if it isn't there, or if the driver doesn't report it.
+    pub bus: Option<BusAddress>,
     /// The target for the translator. Its Vulkan version is the one in use, which an instance may keep below the
     /// device's.
     pub target: Target,
@@ -89,10 +91,39 @@ pub struct DeviceInfo {
     pub seen: Vec<String>,
     /// The driver's bugs that are worked around, as the target's `quirks` say.
     pub bugs: Vec<&'static KnownBug>,
+    /// The numbers of vendor and model.
+    pub(crate) ids: [u32; 2],
     pub(crate) missing: Vec<&'static str>,
     pub(crate) own: OwnFeatures,
     /// Whether the data of the driver's pipeline caches can be trusted.
     pub(crate) keeps_pipelines: bool,
+}
+
+/// An address on the PCI bus, in the form `0000:01:00.0`.
+///
+/// ```
+/// use ptx2spv_runtime::BusAddress;
+///
+/// let address = BusAddress { domain: 0, bus: 0x41, device: 0, function: 0 };
+/// assert_eq!(address.to_string(), "0000:41:00.0");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BusAddress {
+    /// The domain.
+    pub domain: u32,
+    /// The bus of the domain.
+    pub bus: u32,
+    /// The device on the bus.
+    pub device: u32,
+    /// The function of the device.
+    pub function: u32,
+}
+
+impl fmt::Display for BusAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { domain, bus, device, function } = self;
+        write!(f, "{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+    }
 }
 
 /// Device features that the runtime itself uses.
@@ -169,10 +200,12 @@ impl DeviceInfo {
             driver_version: 0,
             api_version: Version(1, 3),
             uuid: [0; 16],
+            bus: None,
             target: Target::preset("lavapipe").unwrap(),
             max_buffer_size: u64::MAX,
             seen: Vec::new(),
             bugs: Vec::new(),
+            ids: [0; 2],
             missing: missing.to_vec(),
             own: OwnFeatures { timeline: true, ..OwnFeatures::default() },
             keeps_pipelines: true,
@@ -183,15 +216,18 @@ impl DeviceInfo {
 // What tells one device and driver from another.
 
 impl DeviceInfo {
-    /// Everything that translations and compiled kernels depend on, without the results of the self-test. The target includes the driver's workarounds and float controls. On CPU
-    /// devices, results depend on the processor's instructions, and several machines may share the folder.
+    /// Everything that translations and compiled kernels depend on, without the results of the self-test. The target includes the
+    /// driver's workarounds and float controls. Equal cards have one identity. On CPU devices, results depend on the processor's
+    /// instructions, and several machines may share the folder.
     pub(crate) fn identity(&self) -> String {
         let processor = if self.kind == DeviceKind::Cpu { processor() } else { Vec::new() };
         let target = Target { facts: Facts::default(), ..self.target.clone() };
         let target = serde_json::to_string(&target).unwrap_or_default();
-        let uuid = hex::encode(self.uuid);
+        let [vendor, model] = self.ids;
+        // Of drivers for the processor it tells builds apart, of cards only one from its equals.
+        let uuid = if matches!(self.kind, DeviceKind::Cpu) { hex::encode(self.uuid) } else { String::new() };
         format!(
-            "{}: {} {} {} {uuid} {} {target}",
+            "{}: {} {} {} {vendor:x}:{model:x} {uuid} {} {target}",
             env!("CARGO_PKG_VERSION"),
             self.driver_name,
             self.driver_info,

@@ -29,7 +29,7 @@ pub const DEVICE_VARIABLE: &str = "PTX2SPV_DEVICE";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceSelector {
-    /// The selector in the environment variable `PTX2SPV_DEVICE` if it is set and not empty, else
+    /// The first selector in the environment variable `PTX2SPV_DEVICE` if it is set and not empty, else
     /// [`DeviceSelector::Best`].
     #[default]
     Default,
@@ -94,21 +94,59 @@ impl fmt::Display for DeviceSelector {
 }
 
 impl DeviceSelector {
+    /// The selectors in the environment variable `PTX2SPV_DEVICE`, separated by commas; none if it isn't set, or empty.
+    ///
+    /// # Errors
+    /// The value is not a list of selectors.
+    pub fn of_environment() -> Result<Vec<Self>> {
+        match std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty()) {
+            Some(value) => {
+                Self::parse_list(&value.to_string_lossy()).map_err(Error::of_variable(DEVICE_VARIABLE, &value))
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads selectors separated by commas, as the options of the reference device are too.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::DeviceSelector;
+    ///
+    /// let list = DeviceSelector::parse_list("discrete,reference:check,seed=7,1")?;
+    /// assert_eq!(list.len(), 3);
+    /// assert_eq!(list[2], DeviceSelector::Index(1));
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadSelector`], [`Error::BadReferenceOptions`].
+    pub fn parse_list(text: &str) -> Result<Vec<Self>> {
+        let mut parts: Vec<String> = Vec::new();
+        for part in text.split(',') {
+            let is_option = part.contains('=') || part.trim() == "check";
+            match parts.last_mut().filter(|last| is_option && last.trim_start().starts_with("reference:")) {
+                Some(last) => *last = format!("{last},{part}"),
+                None => parts.push(part.to_owned()),
+            }
+        }
+        let known = |part: &String| {
+            part.parse().map(|selector| match selector {
+                // `default` in the variable itself must not refer to the variable again.
+                Self::Default => Self::Best,
+                selector => selector,
+            })
+        };
+        parts.iter().map(known).collect()
+    }
+
     /// Replaces [`DeviceSelector::Default`] by its meaning here; returns other selectors unchanged.
     ///
     /// # Errors
-    /// The value of the environment variable is not a selector.
+    /// The value of the environment variable is not a list of selectors.
     pub fn resolve(&self) -> Result<Self> {
-        match (self, std::env::var_os(DEVICE_VARIABLE).filter(|value| !value.is_empty())) {
-            (Self::Default, Some(value)) => {
-                match value.to_string_lossy().parse().map_err(Error::of_variable(DEVICE_VARIABLE, &value))? {
-                    // `default` in the variable itself must not refer to the variable again.
-                    Self::Default => Ok(Self::Best),
-                    selector => Ok(selector),
-                }
-            }
-            (Self::Default, None) => Ok(Self::Best),
-            (selector, _) => Ok(selector.clone()),
+        match self {
+            Self::Default => Ok(Self::of_environment()?.into_iter().next().unwrap_or(Self::Best)),
+            selector => Ok(selector.clone()),
         }
     }
 
@@ -200,6 +238,18 @@ mod tests {
         }
         for text in ["", " ", "name:", "99999999999999999999999"] {
             assert!(matches!(text.parse::<DeviceSelector>(), Err(Error::BadSelector(_))), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lists() {
+        let list = |text| DeviceSelector::parse_list(text).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(list("cpu"), ["cpu"]);
+        assert_eq!(list("cpu, name:radeon,1,default"), ["cpu", "name:radeon", "1", "best"]);
+        let many = list("reference:check,seed=7,cpu,reference:subgroup=64,check,reference");
+        assert_eq!(many, ["reference:check,seed=7", "cpu", "reference:subgroup=64,check", "reference"]);
+        for text in ["cpu,", ",", "cpu,,1"] {
+            assert!(matches!(DeviceSelector::parse_list(text), Err(Error::BadSelector(_))), "{text:?}");
         }
     }
 

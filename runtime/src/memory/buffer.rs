@@ -5,9 +5,10 @@ use std::fmt;
 use bytemuck::Pod;
 
 use crate::backend::range::{MemoryRange, Rows};
-use crate::backend::shape::Shape;
+use crate::backend::shape::{Extent, Shape};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::copies::CopySide;
 
 /// Device memory. Its contents are undefined until written.
 ///
@@ -165,6 +166,33 @@ impl Buffer {
         let (from, to) = (from.address + from_offset, self.address + offset);
         let shape = Shape::linear(len);
         self.device.submit(self.device.default_state(), |backend, stream| backend.copy(stream, from, to, &shape))
+    }
+
+    /// A new buffer on a device, which may be another one, with the contents that everything launched before leaves. Between
+    /// devices they go through the host's memory.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device};
+    ///
+    /// let (here, there) = (Device::reference(Config::default()), Device::reference(Config::default()));
+    /// let copy = here.upload(&[1_u32, 2, 3])?.copy_to_device(&there)?;
+    /// assert_eq!(copy.download::<u32>()?, [1, 2, 3]);
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Device::alloc`] and [`Stream::copy_rows_between`](crate::Stream::copy_rows_between).
+    pub fn copy_to_device(&self, device: &Device) -> Result<Self> {
+        let made = device.alloc(self.len)?;
+        if device.is(&self.device) {
+            made.copy_from(0, self, 0, self.len)?;
+            return Ok(made);
+        }
+        self.device.synchronize()?;
+        let (from, to) = ((CopySide::device(self.address), &self.device), (CopySide::device(made.address), device));
+        // SAFETY: both are buffers of this length.
+        unsafe { self.device.default_stream().copy_rows_between(from, to, Extent::rows(self.len, 1)) }?;
+        Ok(made)
     }
 
     /// Fails unless the buffer belongs to this device.

@@ -71,6 +71,15 @@ impl CopySide {
         Self { slice_pitch, ..self }
     }
 
+    /// The same side, from so many bytes later in the row on.
+    fn after(self, bytes: u64) -> Self {
+        let place = match self.place {
+            CopyAddress::Device(address) => CopyAddress::Device(address.saturating_add(bytes)),
+            CopyAddress::Host(address) => CopyAddress::Host(address.saturating_add(bytes)),
+        };
+        Self { place, ..self }
+    }
+
     fn pitches(&self) -> Pitches {
         Pitches { row: self.row_pitch, slice: self.slice_pitch }
     }
@@ -168,6 +177,59 @@ impl Stream {
         }
     }
 
+    /// Like [`Stream::copy_rows`], for sides that may be on other devices than the stream; a side of host memory may have
+    /// any. The bytes go through the host's memory: the call waits for the stream, and for the copy as far as other devices
+    /// do it. Work of other streams is not waited for.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, CopySide, Device, Extent};
+    ///
+    /// let (here, there) = (Device::reference(Config::default()), Device::reference(Config::default()));
+    /// let (from, to) = (here.upload(&[1_u8, 2, 3, 4])?, there.alloc(4)?);
+    /// here.synchronize()?;
+    /// let (from, target) = (CopySide::device(from.address()), CopySide::device(to.address()));
+    /// // SAFETY: both sides are buffers.
+    /// unsafe { here.stream().copy_rows_between((from, &here), (target, &there), Extent::rows(4, 1)) }?;
+    /// assert_eq!(to.download::<u8>()?, [1, 2, 3, 4]);
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_rows`].
+    ///
+    /// # Errors
+    /// Those of [`Stream::copy_rows`] and [`Stream::synchronize`].
+    pub unsafe fn copy_rows_between(
+        &self,
+        (from, from_device): (CopySide, &Device),
+        (to, to_device): (CopySide, &Device),
+        extent: Extent,
+    ) -> Result {
+        let (reading, writing) = (self.of(from_device), self.of(to_device));
+        self.synchronize()?;
+        let mut bytes = Vec::new();
+        for (offset, extent) in parts(extent) {
+            let Extent { width, height, depth } = extent;
+            if bytes.is_empty() {
+                // The first part is the largest.
+                bytes = zeroes(width.saturating_mul(height).saturating_mul(depth))?;
+            }
+            let host = CopySide::host(bytes.as_mut_ptr()).row_pitch(width).slice_pitch(width.saturating_mul(height));
+            // SAFETY: by the contract, and because the list has room for all rows. Reading into it returns when it is complete,
+            // and it is read during the second call.
+            unsafe {
+                reading.copy_rows(from.after(offset), host, extent)?;
+                writing.copy_rows(host, to.after(offset), extent)?;
+            }
+        }
+        if to_device.is(self.device()) { Ok(()) } else { writing.synchronize() }
+    }
+
+    /// A stream of a device: this one, if it is of that device, or else a new one.
+    fn of(&self, device: &Device) -> Self {
+        if self.device().is(device) { self.clone() } else { device.non_blocking_stream() }
+    }
+
     pub(crate) fn copy_shape(&self, from: u64, to: u64, shape: &Shape) -> Result {
         if shape.overlaps(from, to) {
             return Err(Error::Overlap);
@@ -220,6 +282,17 @@ impl Stream {
         device.backend().download(self.state().key(), after, address, shape, bytes)?;
         device.backend().check_stopped()
     }
+}
+
+/// Parts of a copy that need little memory each, with their offsets in bytes: a single row is cut, anything else is one part.
+fn parts(extent: Extent) -> impl Iterator<Item = (u64, Extent)> {
+    const MOST: u64 = 32 << 20;
+    let is_row = extent.height == 1 && extent.depth == 1;
+    let step = if is_row { MOST } else { extent.width.max(1) };
+    (0..extent.width.div_ceil(step)).map(move |part| {
+        let offset = part * step;
+        (offset, Extent { width: step.min(extent.width - offset), ..extent })
+    })
 }
 
 fn zeroes(bytes: u64) -> Result<Vec<u8>> {

@@ -130,6 +130,11 @@ impl<'d> DeviceMemory<'d> {
         self.device.find(address)
     }
 
+    /// Whether an allocation shares bytes with a range of at least one byte.
+    pub fn overlaps(&self, range: MemoryRange) -> bool {
+        self.device.backend().overlaps(range)
+    }
+
     /// The amount of total and free memory.
     pub fn info(&self) -> MemoryInfo {
         self.device.backend().memory_info()

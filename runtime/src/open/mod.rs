@@ -1,5 +1,6 @@
 //! Opening and listing devices: chooses a back end, and runs the self-test of Vulkan devices on their first use.
 
+mod listed;
 mod probe;
 
 use std::any::Any;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::info::DeviceInfo;
 use crate::info::select::DeviceSelector;
 use crate::profile::Pause;
+pub use listed::{ListedDevice, listed_devices};
 
 impl Device {
     /// Opens a device: one of a new Vulkan instance with default options, or the reference device.

@@ -57,12 +57,14 @@ impl Device {
 
 impl Stream {
     /// Makes the stream's next command wait for the event as recorded now. An event that was never recorded has no
-    /// effect.
+    /// effect. Devices can't wait for each other: for an event of another device, the call itself waits.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the event belongs to another device, [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`], and those of [`Event::synchronize`] if the event belongs to another device.
     pub fn wait_event(&self, event: &Event) -> Result {
-        self.device().check_same(event.device())?;
+        if !self.device().is(event.device()) {
+            return event.synchronize();
+        }
         if let Some(recorded) = event.recorded() {
             self.device().join(self.state(), recorded);
             self.device().backend().follow(self.state().key(), recorded.point)?;

@@ -26,10 +26,10 @@ Examples:
   ptx2spv cuda --trace calls.txt --dump modules --device cpu -- ./program 100
   LD_LIBRARY_PATH=$(ptx2spv cuda --print-path) python3 simulation.py")]
 pub struct Arguments {
-    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, vulkan, reference
-    /// [default: the environment variable PTX2SPV_DEVICE, else best].
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<DeviceSelector>,
+    /// Device: its number, a part of its name, or cpu, discrete, integrated, virtual, best, vulkan, reference; or several, separated by
+    /// commas [default: the environment variable PTX2SPV_DEVICE, else the best and others of its type].
+    #[arg(long, value_name = "DEVICES", value_parser = devices)]
+    device: Option<String>,
     /// Append a line for each call to a file, with arguments, result, time and the reason of an error; `-` is the
     /// standard error.
     #[arg(long, value_name = "FILE")]
@@ -75,6 +75,11 @@ const COMPILER_NAMES: [&str; 3] = ["libnvrtc.so", "libnvrtc.so.12", "libnvrtc.so
 const LINK_NAME: &str = "libcudart.so";
 const LINKER_SCRIPT: &str = "INPUT(libcudart.so.12 libcuda.so)\n";
 
+/// Checks a list of devices.
+fn devices(text: &str) -> Result<String, ptx2spv_runtime::Error> {
+    DeviceSelector::parse_list(text).map(|_| text.to_owned())
+}
+
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let folder = folder()?;
     if arguments.print_toolkit {
@@ -95,7 +100,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     // Dr.Jit and Triton read these variables.
     command.env("DRJIT_LIBCUDA_PATH", folder.join(NAMES[0])).env("TRITON_PTXAS_PATH", folder.join("ptxas"));
     if let Some(device) = &arguments.device {
-        command.env(DEVICE_VARIABLE, device.to_string());
+        command.env(DEVICE_VARIABLE, device);
     }
     if let Some(trace) = &arguments.trace {
         command.env("PTX2SPV_CUDA_TRACE", trace);

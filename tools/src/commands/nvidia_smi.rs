@@ -5,15 +5,15 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use ptx2spv::cli::Status;
-use ptx2spv_runtime::{Device, DeviceSelector};
+use ptx2spv_runtime::{Device, InstanceOptions, ListedDevice, listed_devices};
 
-/// Show the device that CUDA programs get, like nvidia-smi.
+/// Show the devices that CUDA programs get, like nvidia-smi.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// List the devices with their UUIDs.
     #[arg(short = 'L', long)]
     list_gpus: bool,
-    /// Only this device: 0, or its UUID.
+    /// Only this device: its number or UUID.
     #[arg(short, long)]
     id: Option<String>,
     /// Properties to write in a row. Those that Vulkan has no query for are `[N/A]`.
@@ -34,13 +34,19 @@ enum Format {
 }
 
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let device = Device::open(&DeviceSelector::Default)?;
-    let info = device.info();
-    if let Some(id) = arguments.id.as_ref().filter(|&id| id != "0" && *id != info.cuda_uuid()) {
-        bail!("no device {id}: there is one, number 0");
+    let listed = listed_devices(&InstanceOptions::default())?;
+    let count = listed.len();
+    let is_asked = |(number, listed): &(usize, ListedDevice)| {
+        arguments.id.as_ref().is_none_or(|id| *id == number.to_string() || *id == listed.info().cuda_uuid())
+    };
+    let asked: Vec<_> = listed.into_iter().enumerate().filter(is_asked).collect();
+    if asked.is_empty() {
+        bail!("no device {}: there are {count}, from number 0 on", arguments.id.as_deref().unwrap_or_default());
     }
     if arguments.list_gpus {
-        writeln!(out, "GPU 0: {} (UUID: {})", info.name, info.cuda_uuid())?;
+        for (number, listed) in &asked {
+            writeln!(out, "GPU {number}: {} (UUID: {})", listed.info().name, listed.info().cuda_uuid())?;
+        }
     } else if !arguments.query_gpu.is_empty() {
         let has = |format| arguments.format.contains(&format);
         if !has(Format::NoHeader) {
@@ -49,12 +55,24 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             writeln!(out, "{}", titles.join(", "))?;
         }
         let unit = if has(Format::NoUnits) { "" } else { " MiB" };
-        let values: Vec<_> = arguments.query_gpu.iter().map(|name| property(&device, name, unit)).collect();
-        writeln!(out, "{}", values.join(", "))?;
+        for (number, listed) in &asked {
+            let device = listed.open()?;
+            let value = |name: &String| match name.as_str() {
+                "index" => number.to_string(),
+                "count" => count.to_string(),
+                name => property(&device, name, unit),
+            };
+            let values: Vec<_> = arguments.query_gpu.iter().map(value).collect();
+            writeln!(out, "{}", values.join(", "))?;
+        }
     } else {
-        let memory = ["memory.used", "memory.total"].map(|name| property(&device, name, " MiB"));
-        writeln!(out, "NVIDIA-SMI of ptx2spv    Driver Version: {}", info.driver_number())?;
-        writeln!(out, "  0  {}    {} / {}", info.name, memory[0], memory[1])?;
+        let driver = asked.first().map_or("0.0", |(_, listed)| listed.info().driver_number());
+        writeln!(out, "NVIDIA-SMI of ptx2spv    Driver Version: {driver}")?;
+        for (number, listed) in &asked {
+            let device = listed.open()?;
+            let memory = ["memory.used", "memory.total"].map(|name| property(&device, name, " MiB"));
+            writeln!(out, "  {number}  {}    {} / {}", listed.info().name, memory[0], memory[1])?;
+        }
     }
     Ok(Status::Success)
 }
@@ -64,8 +82,6 @@ fn property(device: &Device, name: &str, unit: &str) -> String {
     let (info, memory) = (device.info(), device.memory().info());
     let mebibytes = |bytes: u64| format!("{}{unit}", bytes >> 20);
     match name {
-        "index" => "0".to_owned(),
-        "count" => "1".to_owned(),
         "name" | "gpu_name" => info.name.clone(),
         "uuid" | "gpu_uuid" => info.cuda_uuid(),
         "driver_version" => info.driver_number().to_owned(),

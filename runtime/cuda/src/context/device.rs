@@ -1,26 +1,26 @@
-//! Devices. There is one: the device that `PTX2SPV_DEVICE` names, or the machine's best.
+//! Devices: those that `PTX2SPV_DEVICE` names, or the machine's best one and others like it, as far as `CUDA_VISIBLE_DEVICES` shows them.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 use std::sync::Once;
 
-use ptx2spv_runtime::{Device, TexelFormat, texture_limits};
+use ptx2spv_runtime::{Device, DeviceKind, TexelFormat, texture_limits};
 
 use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Out, Text, size_t, trace};
-use crate::context::state;
+use crate::context::state::Entry;
+use crate::context::{state, visible};
 
 pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {
-    state::device_by_ordinal(ordinal)?;
+    state::entry(ordinal)?;
     Ok(ordinal)
 }
 
 pub(crate) fn count() -> Result<c_int, Code> {
-    Ok(1)
+    Ok(c_int::try_from(state::devices()?.len()).unwrap_or(c_int::MAX))
 }
 
 pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
-    let device = state::device_by_ordinal(device)?;
-    write_text(&device.info().name, name, len)
+    write_text(&state::entry(device)?.info().name, name, len)
 }
 
 /// Writes a C string, truncated to the caller's buffer.
@@ -73,50 +73,63 @@ pub(crate) fn total_memory(device: c_int) -> Result<usize, Code> {
 }
 
 pub(crate) fn uuid(device: c_int) -> Result<[u8; 16], Code> {
-    Ok(state::device_by_ordinal(device)?.info().uuid)
+    Ok(state::entry(device)?.info().uuid)
 }
 
 pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c_int) -> Result<(), Code> {
     let (major, minor) = (major.needed()?, minor.needed()?);
-    state::device_by_ordinal(device)?;
+    state::entry(device)?;
     let (a, b) = capability();
     major.set(a)?;
     minor.set(b)
 }
 
-/// The device's bus address. Vulkan doesn't report it, so this is a fixed one.
-pub(crate) const BUS_ID: &str = "0000:01:00.0";
-
 pub(crate) fn bus_id(text: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    write_text(BUS_ID, text, len)
+    write_text(&state::entry(device)?.bus.to_string(), text, len)
 }
 
 pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
     let device = device.needed()?;
-    state::device()?;
-    let text = text.get()?.to_ascii_lowercase();
-    // Domain and function may be omitted.
-    if [BUS_ID, "01:00.0", "0000:01:00", "01:00", "1:0"].contains(&text.as_str()) {
-        device.set(0)
-    } else if text.contains(':') {
-        Err(INVALID_DEVICE)
-    } else {
-        Err(INVALID_VALUE)
-    }
+    let devices = state::devices()?;
+    let text = text.get()?;
+    let wrong = if text.contains(':') { INVALID_DEVICE } else { INVALID_VALUE };
+    let bus = visible::read_bus_address(&text).ok_or(wrong)?;
+    let found = devices.iter().position(|entry| entry.bus == bus).ok_or(INVALID_DEVICE)?;
+    device.set(c_int::try_from(found).unwrap_or(c_int::MAX))
+}
+
+/// Whether kernels of a device can follow the addresses of another one's memory. Vulkan's devices have address spaces of their own,
+/// apart from those that run on the processor and whose addresses are the process's.
+pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool, Code> {
+    let shares_addresses = |device: &Device| {
+        if device.info().kind != DeviceKind::Cpu {
+            return Ok(false);
+        }
+        let range = device.memory().allocate_pinned(1)?;
+        // SAFETY: the range was allocated above, and nothing uses it.
+        unsafe { device.memory().free(range.address) }?;
+        Ok::<_, Code>(range.address == range.host)
+    };
+    Ok(!device.is(peer) && shares_addresses(device)? && shares_addresses(peer)?)
 }
 
 pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int, Code> {
-    state::device_by_ordinal(device)?;
-    state::device_by_ordinal(peer)?;
-    Ok(0)
+    let (device, peer) = (state::device_by_ordinal(device)?, state::device_by_ordinal(peer)?);
+    Ok(is_accessible(&device, &peer)?.into())
 }
 
 pub(crate) fn peer_attribute(attribute: c_uint, device: c_int, peer: c_int) -> Result<c_int, Code> {
-    state::device_by_ordinal(device)?;
-    state::device_by_ordinal(peer)?;
-    // A device has no peer attributes with itself.
-    if device == peer { Err(INVALID_DEVICE) } else { Ok(i32::from(attribute == 0)) }
+    state::entry(device)?;
+    state::entry(peer)?;
+    match attribute {
+        // A device has no peer attributes with itself.
+        _ if device == peer => Err(INVALID_DEVICE),
+        // Access, with atomic operations.
+        2 | 3 => can_access_peer(device, peer),
+        // The rank of the connection's speed, and access to arrays.
+        1 | 4 => Ok(0),
+        _ => Err(INVALID_VALUE),
+    }
 }
 
 // Answers to `cuDeviceGetAttribute`.
@@ -126,8 +139,19 @@ pub(crate) fn capability() -> (c_int, c_int) {
 }
 
 pub(crate) fn attribute(attribute: c_uint, device: c_int) -> Result<c_int, Code> {
-    let device = state::device_by_ordinal(device)?;
-    attribute_value(&device, attribute).ok_or(INVALID_VALUE)
+    attribute_of(&*state::entry(device)?, attribute)?.ok_or(INVALID_VALUE)
+}
+
+/// The value of an attribute of a device in the list, which is opened for those that its driver doesn't say.
+pub(crate) fn attribute_of(entry: &Entry, attribute: c_uint) -> Result<Option<c_int>, Code> {
+    let bus = entry.bus;
+    let number = |number: u32| Ok(Some(c_int::try_from(number).unwrap_or(c_int::MAX)));
+    match attribute {
+        33 => number(bus.bus),
+        34 => number(bus.device),
+        50 => number(bus.domain),
+        _ => Ok(attribute_value(&entry.open()?, attribute)),
+    }
 }
 
 pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_int> {
@@ -136,7 +160,7 @@ pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_in
 
 pub(crate) fn linear_texture_width(format: c_uint, channels: c_uint, device: c_int) -> Result<usize, Code> {
     TexelFormat::from_cuda_number(format, channels).map_err(|_| INVALID_VALUE)?;
-    state::device_by_ordinal(device)?;
+    state::entry(device)?;
     Ok(texture_limits::LINEAR as usize)
 }
 

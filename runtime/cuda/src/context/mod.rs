@@ -3,7 +3,9 @@
 pub(crate) mod device;
 pub(crate) mod state;
 pub(crate) mod user_object;
+pub(crate) mod visible;
 
+use std::collections::HashSet;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -17,9 +19,11 @@ use crate::abi::{
     code, lock, objects,
 };
 
-/// A context. All contexts share the one device and its queue.
+/// A context. All contexts of a device share its queues.
 pub(crate) struct Context {
     pub device: Device,
+    /// The device's ordinal.
+    pub ordinal: c_int,
     pub id: u64,
     handle: OnceLock<ContextHandle>,
     flags: AtomicU32,
@@ -30,6 +34,8 @@ pub(crate) struct Context {
     broken: AtomicU32,
     destroyed: AtomicBool,
     limits: Mutex<[usize; LIMITS]>,
+    /// The contexts, by id, whose memory kernels may access after `cuCtxEnablePeerAccess`.
+    pub peers: Mutex<HashSet<u64>>,
 }
 
 pub(crate) type ContextHandle = Handle<Context>;
@@ -76,21 +82,22 @@ pub(crate) fn current() -> Result<Arc<Context>, Code> {
 
 /// The same; `None` if the thread has no current context.
 pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>, Code> {
-    state::device()?;
+    state::check()?;
     top().map(|_| current()).transpose()
 }
 
 fn current_even_if_broken() -> Result<Arc<Context>, Code> {
-    state::device()?;
+    state::check()?;
     let handle = top().ok_or(INVALID_CONTEXT)?;
     handle.get().map_err(|_| CONTEXT_IS_DESTROYED)
 }
 
 impl Context {
-    pub fn make(device: Device, flags: c_uint, is_primary: bool, api_version: c_uint) -> Result<ContextHandle, Code> {
+    pub fn make(ordinal: c_int, flags: c_uint, is_primary: bool, api_version: c_uint) -> Result<ContextHandle, Code> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {
-            device,
+            device: state::device_by_ordinal(ordinal)?,
+            ordinal,
             id: NUMBER.fetch_add(1, Ordering::Relaxed),
             handle: OnceLock::new(),
             flags: flags.into(),
@@ -99,6 +106,7 @@ impl Context {
             broken: AtomicU32::new(0),
             destroyed: AtomicBool::new(false),
             limits: Mutex::new(FIRST_LIMITS),
+            peers: Mutex::default(),
         });
         let handle = Handle::new(context.clone())?;
         Ok(*context.handle.get_or_init(|| handle))
@@ -156,6 +164,11 @@ impl Context {
         state::write_output(&self.device);
     }
 
+    /// Whether both are on the same device.
+    pub fn shares_device(&self, other: &Self) -> bool {
+        self.device.is(&other.device)
+    }
+
     /// Whether both are the same context.
     pub fn is(&self, other: &Self) -> bool {
         self.id == other.id
@@ -195,13 +208,11 @@ pub(crate) fn get_current() -> Result<ContextHandle, Code> {
 }
 
 pub(crate) fn device() -> Result<c_int, Code> {
-    current_even_if_broken()?;
-    Ok(0)
+    Ok(current_even_if_broken()?.ordinal)
 }
 
 pub(crate) fn device_of(context: ContextHandle) -> Result<c_int, Code> {
-    given_or_current(context)?;
-    Ok(0)
+    Ok(given_or_current(context)?.ordinal)
 }
 
 pub(crate) fn id(context: ContextHandle) -> Result<u64, Code> {
@@ -210,7 +221,7 @@ pub(crate) fn id(context: ContextHandle) -> Result<u64, Code> {
 
 /// The context of a handle, or the current one for NULL.
 fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
-    state::device()?;
+    state::check()?;
     if context.is_null() { current_even_if_broken() } else { context.get() }
 }
 

@@ -1,18 +1,33 @@
-//! The library's one device, from `cuInit` until the process exits.
+//! The devices, from `cuInit` until the process exits. Each is opened when something of it is first asked for that its driver
+//! doesn't say.
 
 use std::cell::Cell;
-use std::sync::RwLock;
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use ptx2spv_runtime::{Device, DeviceSelector, Process};
+use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, InstanceOptions, ListedDevice, Process};
 
 use crate::abi::sync::{read, write};
-use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, trace};
+use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, lock, trace};
+use crate::context::visible;
 
 struct Open {
-    device: Device,
-    /// The process that opened the device. Its forked children can't use the device.
+    /// The devices that the program sees, by ordinal.
+    devices: Vec<Arc<Entry>>,
+    /// The process that listed the devices. Its forked children can't use them.
     process: Process,
+}
+
+/// A device that may be open.
+pub(crate) struct Entry {
+    /// The number among all devices of the machine.
+    pub number: usize,
+    listed: ListedDevice,
+    /// The address on the bus, or one that stands for it.
+    pub bus: BusAddress,
+    device: OnceLock<Device>,
+    opening: Mutex<()>,
 }
 
 static OPEN: RwLock<Option<Open>> = RwLock::new(None);
@@ -20,7 +35,21 @@ static OPEN: RwLock<Option<Open>> = RwLock::new(None);
 /// Set when the process exits.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Opens the device that `PTX2SPV_DEVICE` names, or else the best one. Has no effect once a device is open.
+/// All devices of the machine that the library uses, whether the program sees them or not.
+pub(crate) fn all() -> Result<Vec<Arc<Entry>>, Code> {
+    let mut listed = ptx2spv_runtime::listed_devices(&InstanceOptions::default())?;
+    // An order that the user gave stays.
+    if visible::wants_bus_order() && DeviceSelector::of_environment()?.is_empty() {
+        listed.sort_by_key(|device| device.info().bus);
+    }
+    let buses = visible::bus_addresses(listed.iter().map(ListedDevice::info));
+    let entry = |(number, (listed, bus))| {
+        Arc::new(Entry { number, listed, bus, device: OnceLock::new(), opening: Mutex::default() })
+    };
+    Ok(listed.into_iter().zip(buses).enumerate().map(entry).collect())
+}
+
+/// Lists the devices. Has no effect once they are listed.
 pub(crate) fn open() -> Result<(), Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
@@ -30,15 +59,51 @@ pub(crate) fn open() -> Result<(), Code> {
         return open.check();
     }
     ptx2spv_runtime::survive_kernel_faults();
-    let device = Device::open(&DeviceSelector::Default).map_err(|error| {
-        trace::say(&format!("no device: {error}"));
-        Code::from(error)
-    })?;
-    *open = Some(Open { device, process: Process::this() });
-    // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
-    // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
-    unsafe { libc::atexit(end) };
+    let said = |code: Code| {
+        trace::say(&format!("no device: {}", crate::abi::code::reason().unwrap_or_default()));
+        code
+    };
+    let mut devices = all().map_err(said)?;
+    if let Some(text) = std::env::var_os(visible::VISIBLE_VARIABLE) {
+        let uuids: Vec<_> = devices.iter().map(|entry| entry.info().cuda_uuid()).collect();
+        devices = visible::chosen(&text.to_string_lossy(), &uuids).into_iter().map(|at| devices[at].clone()).collect();
+    }
+    match &devices[..] {
+        [] => return Err(NO_DEVICE.because("CUDA_VISIBLE_DEVICES names none")),
+        // That a lone device can't be opened, programs learn here.
+        [only] => only.open().map(|_| ()).map_err(said)?,
+        _ => {}
+    }
+    *open = Some(Open { devices, process: Process::this() });
     Ok(())
+}
+
+impl Entry {
+    /// The driver's description.
+    pub fn info(&self) -> &DeviceInfo {
+        self.device.get().map_or_else(|| self.listed.info(), Device::info)
+    }
+
+    /// Opens the device for the caller alone.
+    pub fn open_apart(&self) -> Result<Device, Code> {
+        Ok(self.listed.open()?)
+    }
+
+    /// The device, which is opened now unless it is open.
+    pub fn open(&self) -> Result<Device, Code> {
+        if let Some(open) = self.device.get() {
+            return Ok(open.clone());
+        }
+        let _opening = lock(&self.opening);
+        if let Some(open) = self.device.get() {
+            return Ok(open.clone());
+        }
+        let device = self.listed.open()?;
+        // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
+        // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
+        unsafe { libc::atexit(end) };
+        Ok(self.device.get_or_init(|| device).clone())
+    }
 }
 
 thread_local! {
@@ -52,17 +117,8 @@ pub(crate) fn call_back(function: impl FnOnce()) {
     IN_CALLBACK.set(outer);
 }
 
-/// The device, if it is open and the thread may use it.
-pub(crate) fn device() -> Result<Device, Code> {
-    with_device(Device::clone)
-}
-
-/// Fails unless the device is open and the thread may use it.
-pub(crate) fn check() -> Result<(), Code> {
-    with_device(|_| ())
-}
-
-fn with_device<T>(act: impl FnOnce(&Device) -> T) -> Result<T, Code> {
+/// Acts on the devices, if they are listed and the thread may use them.
+fn with<T>(act: impl FnOnce(&[Arc<Entry>]) -> T) -> Result<T, Code> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
     }
@@ -72,19 +128,40 @@ fn with_device<T>(act: impl FnOnce(&Device) -> T) -> Result<T, Code> {
     if IN_CALLBACK.get() {
         return Err(NOT_PERMITTED.because("in a callback"));
     }
-    Ok(act(&open.device))
+    Ok(act(&open.devices))
 }
 
-/// The same, or nothing before `cuInit`.
-pub(crate) fn device_if_open() -> Result<Option<Device>, Code> {
-    let is_open = read(&OPEN).is_some();
-    if is_open { device().map(Some) } else { Ok(None) }
+/// Fails unless the devices are listed and the thread may use them.
+pub(crate) fn check() -> Result<(), Code> {
+    with(|_| ())
 }
 
-/// The device of an ordinal. Only 0 exists.
-pub(crate) fn device_by_ordinal(ordinal: i32) -> Result<Device, Code> {
-    let device = device()?;
-    if ordinal == 0 { Ok(device) } else { Err(INVALID_DEVICE) }
+/// Fails in a process that was forked off after the devices were listed.
+pub(crate) fn check_process() -> Result<(), Code> {
+    read(&OPEN).as_ref().map_or(Ok(()), Open::check)
+}
+
+/// The devices that the program sees.
+pub(crate) fn devices() -> Result<Vec<Arc<Entry>>, Code> {
+    with(<[_]>::to_vec)
+}
+
+/// The device of an ordinal, which may not be open.
+pub(crate) fn entry(ordinal: c_int) -> Result<Arc<Entry>, Code> {
+    let find = |devices: &[Arc<Entry>]| usize::try_from(ordinal).ok().and_then(|ordinal| devices.get(ordinal).cloned());
+    with(find)?.ok_or(INVALID_DEVICE)
+}
+
+/// The device of an ordinal.
+pub(crate) fn device_by_ordinal(ordinal: c_int) -> Result<Device, Code> {
+    entry(ordinal)?.open()
+}
+
+/// The devices that are open, apart from one.
+pub(crate) fn opened_beside(device: &Device) -> Vec<Device> {
+    let open = read(&OPEN);
+    let opened = open.iter().flat_map(|open| &open.devices).filter_map(|entry| entry.device.get());
+    opened.filter(|other| !other.is(device)).cloned().collect()
 }
 
 impl Open {
@@ -93,13 +170,14 @@ impl Open {
     }
 }
 
-/// Waits for the device, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
+/// Waits for the devices, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
 /// still be in calls.
 extern "C" fn end() {
     let wait = || {
-        let device = device()?;
-        device.synchronize()?;
-        write_output(&device);
+        for device in devices()?.iter().filter_map(|entry| entry.device.get()) {
+            device.synchronize()?;
+            write_output(device);
+        }
         Ok::<_, Code>(())
     };
     // A panic is ignored, since the process is exiting.

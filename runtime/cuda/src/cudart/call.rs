@@ -6,9 +6,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::null;
 
 use crate::abi::call::Call;
-use crate::abi::{
-    Code, INVALID_DEVICE, INVALID_VALUE, In, Memory, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, Out, SUCCESS,
-};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, Out, SUCCESS};
 use crate::context::{self, state};
 use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;
@@ -18,7 +16,7 @@ use crate::module::lifetime;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
-    /// The library's device.
+    /// The library's devices.
     Device,
     /// A current context.
     Context,
@@ -106,14 +104,19 @@ pub(crate) fn peek_last_error() -> Result<(), Code> {
     last(LAST.get())
 }
 
-// A thread's current context: the device's primary one, unless the program has made another one current through the
+// A thread's current context: the primary one of its device, unless the program has made another one current through the
 // driver API.
 
-/// Opens the device on the process's first call.
+thread_local! {
+    /// The device that the thread has chosen, by ordinal.
+    static DEVICE: Cell<c_int> = const { Cell::new(0) };
+}
+
+/// Lists the devices on the process's first call.
 pub(crate) fn open() -> Result<(), Code> {
-    match state::device() {
+    match state::check() {
         Err(NOT_INITIALIZED) => state::open(),
-        device => device.map(|_| ()),
+        checked => checked,
     }
 }
 
@@ -121,16 +124,26 @@ pub(crate) fn open() -> Result<(), Code> {
 pub(crate) fn enter() -> Result<(), Code> {
     open()?;
     // After a reset, the previous context is gone.
-    if context::get_current()?.get().is_ok() { Ok(()) } else { context::set_current(lifetime::hold_primary()?) }
+    if context::get_current()?.get().is_ok() {
+        Ok(())
+    } else {
+        context::set_current(lifetime::hold_primary(DEVICE.get())?)
+    }
 }
 
 pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
-    device.set(0)
+    device.set(current_device()?)
+}
+
+/// The device of the current context, or else the one that the thread has chosen.
+pub(crate) fn current_device() -> Result<c_int, Code> {
+    Ok(context::get_current()?.get().map_or_else(|_| DEVICE.get(), |context| context.ordinal))
 }
 
 pub(crate) fn set_device(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    context::set_current(lifetime::hold_primary()?)
+    context::set_current(lifetime::hold_primary(device)?)?;
+    DEVICE.set(device);
+    Ok(())
 }
 
 /// Implements `cudaInitDevice`, which makes no context current.
@@ -143,18 +156,16 @@ pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -
     if flags & HAS_FLAGS != 0 {
         lifetime::set_primary_flags(device, context_flags)?;
     }
-    state::device_by_ordinal(device)?;
-    lifetime::hold_primary().map(|_| ())
+    lifetime::hold_primary(device).map(|_| ())
 }
 
-/// There is only one device, so every request gets it.
+/// All devices have the same abilities in CUDA's terms, so every request gets the first one.
 pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result<(), Code> {
     if properties.is_null() { Err(INVALID_VALUE) } else { device.set(0) }
 }
 
 pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result<(), Code> {
-    // There is one device.
-    let count = usize::try_from(count).ok().filter(|&count| count <= 1).ok_or(INVALID_VALUE)?;
-    let devices = devices.list(count)?;
-    if devices.iter().all(|&device| device == 0) { Ok(()) } else { Err(INVALID_DEVICE) }
+    let known = state::devices()?.len();
+    let count = usize::try_from(count).ok().filter(|&count| count <= known).ok_or(INVALID_VALUE)?;
+    devices.list(count)?.into_iter().try_for_each(|device| state::entry(device).map(|_| ()))
 }

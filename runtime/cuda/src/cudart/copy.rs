@@ -43,7 +43,7 @@ pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Re
     })
 }
 
-/// Every context is on the one device, so that both device numbers are only checked.
+/// The addresses tell the devices, so that both numbers are only checked.
 pub(crate) fn peer(
     to: Memory,
     to_device: c_int,
@@ -189,7 +189,7 @@ pub(crate) struct PeerSlices {
 }
 
 impl PeerSlices {
-    /// The copy, which is one within the only device.
+    /// The copy, whose addresses tell the devices.
     fn copy(self) -> Result<Copy3D, Code> {
         let Self { from_array, from_position, from, from_device, to_array, to_position, to, to_device, extent } = self;
         memory::check_peer(from_device)?;

@@ -7,8 +7,9 @@ use crate::context;
 use crate::context::state;
 use crate::cudart::types::{Extent, Pitched};
 use crate::cudart::version::{self, Version};
-use crate::memory::pointer;
 use crate::memory::{self, MemoryKind};
+use crate::memory::{copy, pointer};
+use crate::module::lifetime;
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
     // An allocation of zero bytes is no error here, unlike in the driver API.
@@ -58,7 +59,7 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
                 MemoryKind::Pinned(_) | MemoryKind::Registered(_) => HOST,
                 MemoryKind::Managed => MANAGED,
             },
-            device: 0,
+            device: known.ordinal,
             on_device: memory(known.on_device),
             on_host: memory(known.on_host),
         },
@@ -72,18 +73,27 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
 }
 
 pub(crate) fn check_peer(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device).map(|_| ())
+    state::entry(device).map(|_| ())
 }
 
-/// There is only one device, and a device is no peer of itself.
+/// A device is no peer of itself.
 pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
     check_peer(device)?;
-    Err(if flags == 0 { INVALID_DEVICE } else { INVALID_VALUE })
+    if flags != 0 {
+        return Err(INVALID_VALUE);
+    }
+    if context::device()? == device {
+        return Err(INVALID_DEVICE);
+    }
+    copy::enable_peer(lifetime::hold_primary(device)?, flags)
 }
 
 pub(crate) fn disable_peer_access(device: c_int) -> Result<(), Code> {
     check_peer(device)?;
-    Err(PEER_ACCESS_NOT_ENABLED)
+    if context::device()? == device {
+        return Err(PEER_ACCESS_NOT_ENABLED);
+    }
+    copy::disable_peer(lifetime::hold_primary(device)?)
 }
 
 layouts! {

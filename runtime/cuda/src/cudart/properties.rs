@@ -170,8 +170,9 @@ fn layout(version: Version, known: &Known<'_>) -> Vec<u8> {
 }
 
 fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
-    let device = state::device_by_ordinal(device)?;
-    let value = |number| device::attribute_value(&device, number).unwrap_or(0);
+    let entry = state::entry(device)?;
+    let device = entry.open()?;
+    let value = |number| device::attribute_of(&entry, number).ok().flatten().unwrap_or(0);
     let (info, memory) = (device.info(), device.memory().info().total);
     let layout = layout(version, &Known { name: &info.name, uuid: info.uuid, memory, value: &value });
     place.bytes_mut(layout.len() as u64)?.copy_from_slice(&layout);

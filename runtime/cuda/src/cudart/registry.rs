@@ -74,7 +74,7 @@ pub(crate) fn remove(handle: Memory) {
         removed
     };
     // When the process exits, the device is already gone.
-    if state::device().is_ok() {
+    if state::check().is_ok() {
         for module in lock(&removed.modules).drain().filter_map(|(_, module)| module.ok()) {
             // Fails if the module was destroyed with its context.
             let _ = module::unload(module);
@@ -130,6 +130,12 @@ impl Binary {
         };
         if let Some(live) = live {
             return Ok(live);
+        }
+        let is_elsewhere = |module: &Result<ModuleHandle, Code>| {
+            module.is_ok_and(|module| module.get().is_ok_and(|module| !module.device.is(&context.device)))
+        };
+        if modules.values().any(is_elsewhere) && !lock(&self.managed).is_empty() {
+            return Err(NOT_SUPPORTED.because("managed variables on several devices"));
         }
         let loaded = self.load(&context);
         match &loaded {

@@ -47,8 +47,7 @@ pub(crate) fn prefetch_to_place(
     flags: c_uint,
     stream: StreamHandle,
 ) -> Result<(), Code> {
-    place.device()?;
-    managed::prefetch_to_place(address, bytes, 0, flags, stream)
+    managed::prefetch_on(address, bytes, place.device()?, flags, stream)
 }
 
 /// In version 11: an error node and a log. Later: flags.

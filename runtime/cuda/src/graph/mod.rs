@@ -233,7 +233,7 @@ fn for_each_edge(
     count: usize,
     act: impl Fn(&mut Vec<NodeHandle>, NodeHandle) -> Result<(), Code>,
 ) -> Result<(), Code> {
-    state::device()?;
+    state::check()?;
     let graph = graph.get()?;
     let nodes = lock(&graph.nodes);
     for (from, to) in from.values(count).zip(to.values(count)) {
@@ -301,7 +301,7 @@ pub(crate) fn all_edges(
 ) -> Result<(), Code> {
     with_data(data, count, || {
         let count = count.needed()?;
-        state::device()?;
+        state::check()?;
         let edges = graph.get()?.edges()?;
         if !from.is_null() && !to.is_null() {
             for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
@@ -319,7 +319,7 @@ pub(crate) fn dependencies(
     (data, count): (Out<u64>, Out<usize>),
 ) -> Result<(), Code> {
     with_data(data, count, || {
-        state::device()?;
+        state::check()?;
         let node = node.get()?;
         write_list(&lock(&node.after), nodes, count)
     })
@@ -331,7 +331,7 @@ pub(crate) fn dependents(
     (data, count): (Out<u64>, Out<usize>),
 ) -> Result<(), Code> {
     with_data(data, count, || {
-        state::device()?;
+        state::check()?;
         node.get()?;
         let edges = of_node(node)?.edges()?;
         let list: Vec<_> = edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect();

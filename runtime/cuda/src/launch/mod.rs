@@ -8,11 +8,11 @@ use std::sync::Arc;
 use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
 use smallvec::SmallVec;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, layouts};
+use crate::abi::{Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, layouts};
 use crate::context::Context;
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
-use crate::module::texture_reference;
+use crate::module::{library, texture_reference};
 use crate::stream::event::{self, EventHandle};
 use crate::stream::launch_attributes::{Attributes, Value};
 use crate::stream::{self, StreamHandle, Used};
@@ -90,6 +90,9 @@ fn run(
     context: &Context,
     stream: &Stream,
 ) -> Result<(), Code> {
+    if !function.loaded.device.is(stream.device()) {
+        return Err(INVALID_HANDLE.because("a kernel of another device than the stream's"));
+    }
     if config.dynamic_shared_bytes > function.max_dynamic_shared() {
         return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
     }
@@ -128,7 +131,13 @@ fn submit(
     if stream.is_capturing() {
         return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
     }
-    run(&*handle.get()?, &config, &attributes, arguments, &stream.context, &stream.stream)
+    let function = handle.get()?;
+    let function = if function.loaded.device.is(&stream.context.device) {
+        function
+    } else {
+        library::kernel_on(handle, &stream.context.device)?.get()?
+    };
+    run(&function, &config, &attributes, arguments, &stream.context, &stream.stream)
 }
 
 pub(crate) struct Launch {

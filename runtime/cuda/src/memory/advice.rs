@@ -1,19 +1,19 @@
 //! What programs have advised for ranges of managed memory. Nothing follows the advice; programs can read it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::sync::Mutex;
 
 use crate::abi::lock;
 
 /// The advice for a range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub is_read_mostly: bool,
-    /// The preferred location: the device, or −1 for the host.
+    /// The preferred location: a device, or −1 for the host.
     pub preferred: Option<c_int>,
-    pub is_accessed_by_device: bool,
-    pub is_accessed_by_host: bool,
+    /// The devices with access, and −1 for the host.
+    pub accessed_by: BTreeSet<c_int>,
     /// The location of the last prefetch.
     pub prefetched: Option<c_int>,
 }
@@ -25,9 +25,10 @@ static RANGES: Mutex<Ranges> = Mutex::new(BTreeMap::new());
 
 /// Cuts the range that contains an address in two there.
 fn cut(ranges: &mut Ranges, at: u64) {
-    let Some((&start, &(end, advice))) = ranges.range(..at).next_back() else { return };
+    let Some((&start, &(end, ref advice))) = ranges.range(..at).next_back() else { return };
+    let advice = advice.clone();
     if at < end {
-        ranges.insert(start, (at, advice));
+        ranges.insert(start, (at, advice.clone()));
         ranges.insert(at, (end, advice));
     }
 }
@@ -35,11 +36,11 @@ fn cut(ranges: &mut Ranges, at: u64) {
 /// The parts of a range with their advice, which is the default where nothing was advised.
 fn parts(ranges: &Ranges, start: u64, end: u64) -> Vec<(u64, u64, Advice)> {
     let (mut list, mut at) = (Vec::new(), start);
-    for (&first, &(last, advice)) in ranges.range(..end).filter(|(_, (last, _))| *last > start) {
+    for (&first, &(last, ref advice)) in ranges.range(..end).filter(|(_, (last, _))| *last > start) {
         if at < first {
             list.push((at, first, Advice::default()));
         }
-        list.push((first.max(start), last.min(end), advice));
+        list.push((first.max(start), last.min(end), advice.clone()));
         at = last;
     }
     if at < end {

@@ -3,13 +3,13 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use ptx2spv_runtime::{CopySide, Extent, Stream};
+use ptx2spv_runtime::{CopySide, Device, Extent, Stream};
 
 use crate::abi::{
-    Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED,
-    layouts,
+    Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_ALREADY_ENABLED,
+    PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED, layouts, lock,
 };
-use crate::context::{self, Context, ContextHandle};
+use crate::context::{self, Context, ContextHandle, device};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;
 use crate::memory::transfer::Transfer;
@@ -17,7 +17,7 @@ use crate::memory::{self, Place};
 use crate::stream::{self, StreamHandle, Used};
 
 /// The source or destination of a copy, with what the caller said of the address.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Side {
     /// An address of the device, or of host memory known to the library.
     Known(u64),
@@ -28,10 +28,21 @@ enum Side {
 /// The memory that an address turned out to lie in.
 enum Spot {
     Device(u64),
+    /// Memory of another device.
+    Elsewhere(Device, u64),
     Host(Memory),
+    /// Host memory that is known, but that the device can't reach.
+    Shared(Memory),
 }
 
 impl Side {
+    fn address(self) -> u64 {
+        match self {
+            Self::Known(address) => address,
+            Self::Any(memory) => memory.address(),
+        }
+    }
+
     fn find(self, context: &Context, bytes: u64) -> Result<Spot, Code> {
         let (address, memory) = match self {
             Self::Known(address) => (address, Memory::from_address(address)),
@@ -39,8 +50,10 @@ impl Side {
         };
         match (memory::place(context, address, bytes)?, self) {
             (Place::Device(address), _) => Ok(Spot::Device(address)),
+            (Place::Elsewhere(device, address), _) => Ok(Spot::Elsewhere(device, address)),
             (Place::Unknown, Self::Known(_)) => Err(INVALID_VALUE),
-            (Place::Host, _) | (Place::Unknown, Self::Any(_)) => Ok(Spot::Host(memory)),
+            (Place::Host(_), _) => Ok(Spot::Shared(memory)),
+            (Place::Unknown, Self::Any(_)) => Ok(Spot::Host(memory)),
         }
     }
 }
@@ -51,15 +64,24 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     }
     let len = bytes as u64;
     let Used { context, stream, .. } = used;
-    match (to.find(context, len)?, from.find(context, len)?) {
+    let (to, from) = (to.find(context, len)?, from.find(context, len)?);
+    if matches!(from, Spot::Shared(_)) {
+        // Unlike other host memory, it is read in stream order.
+        context.after(stream.synchronize())?;
+    }
+    match (to, from) {
+        (to @ Spot::Elsewhere(..), from) | (to, from @ Spot::Elsewhere(..)) => {
+            let extent = Extent { width: len, height: 1, depth: 1 };
+            copy_rows(context, stream, from.linear(len)?, to.linear(len)?, extent)
+        }
         // The data is read during the call: the caller may change the memory afterwards.
-        (Spot::Device(to), Spot::Host(from)) => {
+        (Spot::Device(to), Spot::Host(from) | Spot::Shared(from)) => {
             stream.write(to, from.bytes(len)?).map_err(|error| context.failed(error))
         }
-        (Spot::Host(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
+        (Spot::Host(to) | Spot::Shared(to), Spot::Device(from)) => context.after(stream.read(from, to.bytes_mut(len)?)),
         (Spot::Device(to), Spot::Device(from)) if to == from => Ok(()),
         (Spot::Device(to), Spot::Device(from)) => stream.copy(from, to, len).map_err(|error| context.failed(error)),
-        (Spot::Host(to), Spot::Host(from)) => {
+        (Spot::Host(to) | Spot::Shared(to), Spot::Host(from) | Spot::Shared(from)) => {
             context.after(stream.synchronize())?;
             to.check(len)?;
             from.check(len)?;
@@ -68,6 +90,38 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
             Ok(())
         }
     }
+}
+
+/// One side of a copy, and the device that has it if that isn't the stream's.
+type Found = (CopySide, Option<Device>);
+
+impl Spot {
+    /// The first of `len` contiguous bytes.
+    fn linear(self, len: u64) -> Result<Found, Code> {
+        Ok(match self {
+            Self::Device(address) => (CopySide::device(address), None),
+            Self::Elsewhere(device, address) => (CopySide::device(address), Some(device)),
+            Self::Host(memory) | Self::Shared(memory) => {
+                memory.check(len)?;
+                (CopySide::host(memory.pointer().cast()), None)
+            }
+        })
+    }
+}
+
+/// Copies rows, on a stream's device or between devices.
+fn copy_rows(context: &Context, stream: &Stream, from: Found, to: Found, extent: Extent) -> Result<(), Code> {
+    let ((from, from_device), (to, to_device)) = (from, to);
+    // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
+    context.after(unsafe {
+        if from_device.is_none() && to_device.is_none() {
+            stream.copy_rows(from, to, extent)
+        } else {
+            let own = stream.device();
+            let (from_device, to_device) = (from_device.as_ref().unwrap_or(own), to_device.as_ref().unwrap_or(own));
+            stream.copy_rows_between((from, from_device), (to, to_device), extent)
+        }
+    })
 }
 
 /// A copy of contiguous bytes.
@@ -82,6 +136,9 @@ impl Transfer for Linear {
     fn now(self) -> Result<(), Code> {
         let Self { to, from, bytes } = self;
         let used = stream::default()?;
+        for side in [to, from] {
+            memory::synchronize_owner(&used.context, side.address())?;
+        }
         copy(&used, to, from, bytes)?;
         let waits = match (to, from) {
             (Side::Known(_), Side::Known(_)) => false,
@@ -205,7 +262,14 @@ impl From<Copy2D> for Copy3D {
 }
 
 impl Copy3D {
+    fn is_empty(&self) -> bool {
+        [self.width, self.height, self.depth].contains(&0)
+    }
+
     fn run_and_wait(&self, used: &Used) -> Result<(), Code> {
+        for part in [&self.from, &self.to].into_iter().filter(|_| !self.is_empty()) {
+            part.synchronize_owner(&used.context)?;
+        }
         self.run(&used.context, &used.stream)?;
         used.context.after(used.stream.synchronize())
     }
@@ -250,12 +314,11 @@ impl Command for Copy3D {
     fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
         let [width, height, depth] = [self.width, self.height, self.depth].map(|value| value as u64);
         let extent = Extent { width, height, depth };
-        if width == 0 || height == 0 || depth == 0 {
+        if self.is_empty() {
             return Ok(());
         }
         let (from, to) = (self.from.side(context, extent)?, self.to.side(context, extent)?);
-        // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
-        context.after(unsafe { stream.copy_rows(from, to, extent) })
+        copy_rows(context, stream, from, to, extent)
     }
 
     fn kind(&self) -> NodeKind {
@@ -273,10 +336,10 @@ impl Part3D {
     }
 
     /// This side as the runtime describes it, for a copy of the given extent.
-    fn side(&self, context: &Context, extent: Extent) -> Result<CopySide, Code> {
+    fn side(&self, context: &Context, extent: Extent) -> Result<Found, Code> {
         let number = |value: usize| value as u64;
         if self.kind == ARRAY {
-            return self.part(extent);
+            return self.part(context, extent);
         }
         let product = |a: u64, b: u64| a.checked_mul(b).ok_or(INVALID_VALUE);
         // A pitch or height of zero means rows or slices without gaps.
@@ -289,22 +352,38 @@ impl Part3D {
         let gaps =
             product(slice, extent.depth.saturating_sub(1))?.checked_add(product(row, extent.height.saturating_sub(1))?);
         let span = gaps.and_then(|gaps| gaps.checked_add(offset)?.checked_add(extent.width)).ok_or(INVALID_VALUE)?;
-        let place = match self.kind {
-            HOST => Side::Any(self.host),
-            DEVICE => Side::Known(self.device),
-            UNIFIED => Side::Any(Memory::from_address(self.device)),
-            _ => return Err(INVALID_VALUE),
+        let after = |address: u64| address.checked_add(offset).map(CopySide::device).ok_or(INVALID_VALUE);
+        let (side, device) = match self.linear_side()?.find(context, span)? {
+            Spot::Device(address) => (after(address)?, None),
+            Spot::Elsewhere(device, address) => (after(address)?, Some(device)),
+            Spot::Host(memory) | Spot::Shared(memory) if memory.is_null() => return Err(INVALID_VALUE),
+            Spot::Host(memory) | Spot::Shared(memory) => (CopySide::host(memory.offset(offset).pointer().cast()), None),
         };
-        let side = match place.find(context, span)? {
-            Spot::Device(address) => CopySide::device(address.checked_add(offset).ok_or(INVALID_VALUE)?),
-            Spot::Host(memory) if memory.is_null() => return Err(INVALID_VALUE),
-            Spot::Host(memory) => CopySide::host(memory.offset(offset).pointer().cast()),
-        };
-        Ok(side.row_pitch(row).slice_pitch(slice))
+        Ok((side.row_pitch(row).slice_pitch(slice), device))
+    }
+
+    /// The memory, unless this is a part of an array.
+    fn linear_side(&self) -> Result<Side, Code> {
+        match self.kind {
+            HOST => Ok(Side::Any(self.host)),
+            DEVICE => Ok(Side::Known(self.device)),
+            UNIFIED => Ok(Side::Any(Memory::from_address(self.device))),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Waits for the device of the memory, if that is another one than the context's. What is wrong with the part, its copy says.
+    fn synchronize_owner(&self, context: &Context) -> Result<(), Code> {
+        if let Ok(side) = self.linear_side() {
+            return memory::synchronize_owner(context, side.address());
+        }
+        let Ok(array) = self.array.get() else { return Ok(()) };
+        let device = array.array.device();
+        if device.is(&context.device) { Ok(()) } else { context.after(device.synchronize()) }
     }
 
     /// This side as a part of an array.
-    fn part(&self, extent: Extent) -> Result<CopySide, Code> {
+    fn part(&self, context: &Context, extent: Extent) -> Result<Found, Code> {
         let array = &self.array.get()?.array;
         let texel = array.descriptor().format.bytes();
         let Extent { width, height, depth } = extent;
@@ -312,7 +391,8 @@ impl Part3D {
         if self.level != 0 || !x.is_multiple_of(texel) || !width.is_multiple_of(texel) {
             return Err(INVALID_VALUE.because("a copy of partial array elements"));
         }
-        Ok(array.region([x / texel, y, z], [width / texel, height, depth])?.side())
+        let side = array.region([x / texel, y, z], [width / texel, height, depth])?.side();
+        Ok((side, Some(array.device()).filter(|device| !device.is(&context.device)).cloned()))
     }
 }
 
@@ -335,19 +415,26 @@ pub(crate) fn in_array(array: ArrayHandle, offset: usize) -> Part3D {
     Part3D { x: offset, kind: ARRAY, array, ..on_device(0) }
 }
 
-// Access between contexts. All are on the one device, which has no peers. Copies between contexts work as within one.
+// Access between contexts. Contexts of one device have no peers. Copies find the devices by the addresses.
 
 pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result<(), Code> {
     let current = context::current()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
-    Err(if peer.get()?.is(&current) { INVALID_CONTEXT } else { PEER_ACCESS_UNSUPPORTED })
+    let peer = peer.get()?;
+    if peer.is(&current) {
+        return Err(INVALID_CONTEXT);
+    }
+    if !device::is_accessible(&current.device, &peer.device)? {
+        return Err(PEER_ACCESS_UNSUPPORTED);
+    }
+    if lock(&current.peers).insert(peer.id) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
 }
 
 pub(crate) fn disable_peer(peer: ContextHandle) -> Result<(), Code> {
-    peer.get()?;
-    Err(PEER_ACCESS_NOT_ENABLED)
+    let (current, peer) = (context::current()?, peer.get()?);
+    if lock(&current.peers).remove(&peer.id) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
 }
 
 pub(crate) fn between_contexts(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{Code, INVALID_VALUE, Memory, Out, layouts};
+use crate::abi::{Code, INVALID_VALUE, Memory, NOT_SUPPORTED, Out, layouts};
 use crate::context::state;
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
@@ -39,18 +39,22 @@ pub(crate) struct Free {
 impl Allocate {
     /// Reserves memory in the current context.
     pub fn new(bytes: usize) -> Result<Self, Code> {
-        /// Pinned memory of device 0, for this process alone.
-        const OURS: [c_int; 4] = [1, 0, 1, 0];
+        // Pinned memory of the device, for this process alone.
         let mut properties = [0; 22];
-        properties[..4].copy_from_slice(&OURS);
+        properties[..4].copy_from_slice(&[1, 0, 1, context::device()?]);
         Self::with(AllocateParams { properties, access: Memory::NULL, access_count: 0, bytes, address: 0 })
     }
 
     /// Reserves memory for a node, and writes its address into the caller's parameters.
     fn of_params(params: Out<AllocateParams>) -> Result<Self, Code> {
         let given = params.as_in().get()?;
-        if !matches!(given.properties[..4], [1, 0, 1, 0]) {
-            return Err(INVALID_VALUE);
+        match given.properties[..4] {
+            [1, 0, 1, device] if device == context::device()? => {}
+            [1, 0, 1, device] => {
+                state::entry(device)?;
+                return Err(NOT_SUPPORTED.because("memory of a graph on another device than the current one"));
+            }
+            _ => return Err(INVALID_VALUE),
         }
         let made = Self::with(given)?;
         params.set(made.params)?;
@@ -112,8 +116,8 @@ const RESERVED: c_uint = 2;
 const RESERVED_HIGH: c_uint = 3;
 
 pub(crate) fn attribute(device: c_int, attribute: c_uint, value: Memory) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    let usage = memory::reserved_usage();
+    state::entry(device)?;
+    let usage = memory::reserved_usage(device);
     value.as_out::<u64>().set(match attribute {
         USED => usage.used,
         USED_HIGH => usage.used_high,
@@ -124,18 +128,18 @@ pub(crate) fn attribute(device: c_int, attribute: c_uint, value: Memory) -> Resu
 }
 
 pub(crate) fn set_attribute(device: c_int, attribute: c_uint, value: Memory) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
+    state::entry(device)?;
     // The peaks can only be reset.
     if !matches!(attribute, USED_HIGH | RESERVED_HIGH) || value.as_in::<u64>().get()? != 0 {
         return Err(INVALID_VALUE);
     }
-    memory::reset_reserved_highs(attribute == USED_HIGH, attribute == RESERVED_HIGH);
+    memory::reset_reserved_highs(device, attribute == USED_HIGH, attribute == RESERVED_HIGH);
     Ok(())
 }
 
 /// Memory that no graph needs is freed at once, so there is nothing to trim.
 pub(crate) fn trim(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device).map(|_| ())
+    state::entry(device).map(|_| ())
 }
 
 layouts! {

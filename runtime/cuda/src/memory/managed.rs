@@ -1,9 +1,10 @@
 //! Hints for managed memory. Host and device share the memory, so that nothing has to move; programs can read the hints.
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, In, Memory};
-use crate::context;
+use crate::abi::{Code, INVALID_VALUE, In, Memory};
+use crate::context::{self, state};
 use crate::memory::advice::{self, Advice};
 use crate::memory::{self, MemoryKind};
 use crate::stream::{self, StreamHandle};
@@ -22,7 +23,7 @@ fn check(address: u64, bytes: usize) -> Result<(), Code> {
 }
 
 fn check_device(device: c_int) -> Result<(), Code> {
-    if matches!(device, 0 | HOST) { Ok(()) } else { Err(INVALID_DEVICE) }
+    if device == HOST { Ok(()) } else { state::entry(device).map(|_| ()) }
 }
 
 pub(crate) fn check_advice(advice: c_uint) -> Result<(), Code> {
@@ -39,8 +40,12 @@ pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) 
     advice::change(address, bytes as u64, |known| match advice {
         1 | 2 => known.is_read_mostly = is_set,
         3 | 4 => known.preferred = is_set.then_some(device),
-        5 | 6 if device == HOST => known.is_accessed_by_host = is_set,
-        5 | 6 => known.is_accessed_by_device = is_set,
+        5 => {
+            known.accessed_by.insert(device);
+        }
+        6 => {
+            known.accessed_by.remove(&device);
+        }
         _ => {}
     });
     Ok(())
@@ -82,10 +87,20 @@ pub(crate) fn prefetch_to_place(
     flags: c_uint,
     stream: StreamHandle,
 ) -> Result<(), Code> {
+    prefetch_on(address, bytes, device(place)?, flags, stream)
+}
+
+pub(crate) fn prefetch_on(
+    address: u64,
+    bytes: usize,
+    device: c_int,
+    flags: c_uint,
+    stream: StreamHandle,
+) -> Result<(), Code> {
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
-    prefetch(address, bytes, device(place)?, stream)
+    prefetch(address, bytes, device, stream)
 }
 
 /// `CU_DEVICE_INVALID`.
@@ -144,9 +159,11 @@ fn write_devices(data: Memory, data_bytes: usize, list: &[Advice]) -> Result<(),
     if data_bytes == 0 || !data_bytes.is_multiple_of(size_of::<c_int>()) {
         return Err(INVALID_VALUE);
     }
-    let has_device = list.iter().all(|advice| advice.is_accessed_by_device).then_some(0);
-    let has_host = list.iter().all(|advice| advice.is_accessed_by_host).then_some(HOST);
-    let devices = has_device.into_iter().chain(has_host).chain(std::iter::repeat(NO_DEVICE));
+    let of_first = list.first().map(|advice| advice.accessed_by.clone()).unwrap_or_default();
+    let by_all: BTreeSet<_> =
+        list.iter().fold(of_first, |common, advice| common.intersection(&advice.accessed_by).copied().collect());
+    let (host, devices): (Vec<_>, Vec<_>) = by_all.into_iter().partition(|&device| device == HOST);
+    let devices = devices.into_iter().chain(host).chain(std::iter::repeat(NO_DEVICE));
     let places = (0..data_bytes / size_of::<c_int>()).map(|index| data.as_out().at(index));
     places.zip(devices).try_for_each(|(place, device)| place.set(device))
 }

@@ -14,18 +14,18 @@ pub(crate) mod transfer;
 pub(crate) mod virtual_memory;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
-use ptx2spv_runtime::{Error, MemoryRange, Stream};
+use ptx2spv_runtime::{Device, Error, MemoryRange, PinnedRange, Stream};
 
 use crate::abi::sync::{read, write};
 use crate::abi::{
     Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Memory, NOT_FOUND, NOT_SUPPORTED,
     OUT_OF_MEMORY, Out, size_t,
 };
-use crate::context::{self, Context};
+use crate::context::{self, Context, device, state};
 
 /// Memory that the library allocated or that the program registered.
 #[derive(Clone)]
@@ -85,12 +85,13 @@ pub(crate) fn has_out_of_reach(context: &Context) -> bool {
 }
 
 /// What lies at an address.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Memory with this device address: an allocation, or a module's variables.
     Device(u64),
-    /// An allocation that only the host has.
-    Host,
+    /// Memory of another device, with its address there.
+    Elsewhere(Device, u64),
+    /// An allocation of host memory that the device can't reach; another device may, at an address there.
+    Host(Option<(Device, u64)>),
     /// Nothing that the library knows.
     Unknown,
 }
@@ -98,17 +99,34 @@ pub(crate) enum Place {
 /// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
 /// allocation and ends after it.
 pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
-    match find(address) {
-        Some((_, Allocation { place: MemoryKind::Mapped, .. })) => {
-            let is_accessible = virtual_memory::reach(address).is_some_and(|reach| bytes <= reach);
-            if is_accessible { Ok(Place::Device(address)) } else { Err(INVALID_VALUE) }
+    let Some((start, allocation)) = find(address) else {
+        if find_variable(&context.device, address).is_some() {
+            return Ok(Place::Device(address));
         }
-        Some((start, allocation)) if bytes > allocation.size - (address - start) => Err(INVALID_VALUE),
-        Some((start, allocation)) => {
-            Ok(allocation.on_device.map_or(Place::Host, |on_device| Place::Device(on_device + (address - start))))
-        }
-        None => Ok(find_variable(context, address).map_or(Place::Unknown, |_| Place::Device(address))),
+        let owner =
+            state::opened_beside(&context.device).into_iter().find(|device| find_variable(device, address).is_some());
+        return Ok(owner.map_or(Place::Unknown, |device| Place::Elsewhere(device, address)));
+    };
+    let fits = match allocation.place {
+        MemoryKind::Mapped => virtual_memory::reach(address).is_some_and(|reach| bytes <= reach),
+        _ => bytes <= allocation.size - (address - start),
+    };
+    if !fits {
+        return Err(INVALID_VALUE);
     }
+    let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
+    Ok(match on_device {
+        None => Place::Host(None),
+        Some(address) if allocation.context.shares_device(context) => Place::Device(address),
+        Some(address) => {
+            let device = allocation.context.device.clone();
+            if allocation.place.is_of_device_alone() {
+                Place::Elsewhere(device, address)
+            } else {
+                Place::Host(Some((device, address)))
+            }
+        }
+    })
 }
 
 /// The device address of a range in an allocation or in a module's variables; `None` if the device doesn't have it. Fails like
@@ -116,14 +134,14 @@ pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place
 pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
     Ok(match place(context, address, bytes)? {
         Place::Device(address) => Some(address),
-        Place::Host | Place::Unknown => None,
+        Place::Elsewhere(..) | Place::Host(_) | Place::Unknown => None,
     })
 }
 
-/// The range of a module's variables that contains an address.
-pub(crate) fn find_variable(context: &Context, address: u64) -> Option<MemoryRange> {
+/// The range of the variables of a device's modules that contains an address.
+pub(crate) fn find_variable(device: &Device, address: u64) -> Option<MemoryRange> {
     // Memory that is reserved isn't the program's.
-    context.device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
+    device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
 }
 
 fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_device: Option<u64>, block: Option<u64>) {
@@ -155,7 +173,7 @@ fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocatio
     };
     let forgotten = forgotten.ok_or(INVALID_VALUE)?;
     if forgotten.lender.is_some() {
-        write(&USAGE).used -= forgotten.size;
+        write(&USAGE).entry(forgotten.context.ordinal).or_default().used -= forgotten.size;
     }
     if forgotten.place == MemoryKind::Managed {
         advice::forget(address, forgotten.size);
@@ -205,11 +223,72 @@ pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, C
 pub(crate) fn allocate_by(
     context: &Arc<Context>,
     bytes: usize,
-    allocate: impl FnOnce(u64) -> Result<u64, Error>,
+    allocate: impl Fn(u64) -> Result<u64, Error>,
 ) -> Result<u64, Code> {
-    let (block, range) = aligned(bytes, allocate)?;
+    let (block, range) = aligned_apart(context, bytes, allocate)?;
     record(context, range, MemoryKind::Device, Some(range.address), Some(block));
     Ok(range.address)
+}
+
+/// How many addresses are tried for an allocation.
+const ATTEMPTS: usize = 256;
+
+/// Allocates at addresses that no memory of another device has, because addresses tell the devices apart. Vulkan has no say in them: what
+/// is allocated at addresses in use is kept until an allocation lies elsewhere. `place` is the runtime's address of an allocation, and
+/// its range on the device.
+pub(crate) fn apart<T>(
+    device: &Device,
+    allocate: impl Fn() -> Result<T, Code>,
+    place: impl Fn(&T) -> (u64, MemoryRange),
+) -> Result<T, Code> {
+    let mut kept = Vec::new();
+    let found = loop {
+        let made = allocate();
+        let Ok((block, range)) = made.as_ref().map(&place) else { break made };
+        if !is_used_elsewhere(device, range) {
+            break made;
+        }
+        kept.push(block);
+        if kept.len() == ATTEMPTS {
+            break Err(OUT_OF_MEMORY);
+        }
+    };
+    let is_first = kept.is_empty();
+    for block in kept {
+        // SAFETY: the block was allocated above, and nothing refers to it.
+        unsafe { device.memory().free(block) }?;
+    }
+    let reason = "the device's free addresses are in use on another device";
+    found.map_err(|code| if is_first { code } else { code.because(reason) })
+}
+
+/// Like [`aligned`], at addresses of the device's own.
+fn aligned_apart(
+    context: &Context,
+    bytes: usize,
+    allocate: impl Fn(u64) -> Result<u64, Error>,
+) -> Result<(u64, MemoryRange), Code> {
+    apart(&context.device, || aligned(bytes, &allocate), |&made| made)
+}
+
+/// Like [`apart`], for memory of the host that the device reaches.
+fn shared_apart(context: &Context, allocate: impl Fn() -> Result<PinnedRange, Error>) -> Result<PinnedRange, Code> {
+    let place = |range: &PinnedRange| (range.address, MemoryRange { address: range.address, size: range.size });
+    apart(&context.device, || Ok(allocate()?), place)
+}
+
+/// Whether another device has memory at some of these addresses, or programs use them for memory that it shares with the host.
+pub(crate) fn is_used_elsewhere(device: &Device, range: MemoryRange) -> bool {
+    let others = state::opened_beside(device);
+    if others.is_empty() {
+        return false;
+    }
+    let allocations = read(&ALLOCATIONS);
+    let before = allocations.range(..range.address.saturating_add(range.size)).next_back();
+    let is_known = before.is_some_and(|(&start, other)| {
+        start.saturating_add(other.size) > range.address && !other.context.device.is(device)
+    });
+    is_known || others.iter().any(|other| other.memory().overlaps(range))
 }
 
 /// Allocates at least as many bytes as are needed for the alignment. Returns the runtime's address and the range.
@@ -234,7 +313,7 @@ pub(crate) struct Reserved {
 }
 
 /// Bytes of reserved memory, and those that are lent.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct ReservedUsage {
     pub used: u64,
     pub used_high: u64,
@@ -255,14 +334,15 @@ fn unhide(block: u64) {
     write(&RESERVED).remove(&block);
 }
 
-static USAGE: RwLock<ReservedUsage> =
-    RwLock::new(ReservedUsage { used: 0, used_high: 0, reserved: 0, reserved_high: 0 });
+/// By ordinal.
+static USAGE: RwLock<BTreeMap<c_int, ReservedUsage>> = RwLock::new(BTreeMap::new());
 
 impl Reserved {
     pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
-        let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
+        let (block, range) = aligned_apart(context, bytes, |bytes| context.device.memory().allocate(bytes))?;
         hide(block);
-        let mut usage = write(&USAGE);
+        let mut all = write(&USAGE);
+        let usage = all.entry(context.ordinal).or_default();
         usage.reserved += range.size;
         usage.reserved_high = usage.reserved_high.max(usage.reserved);
         Ok(Arc::new(Self { context: context.clone(), block, range }))
@@ -275,7 +355,7 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        write(&USAGE).reserved -= self.range.size;
+        write(&USAGE).entry(self.context.ordinal).or_default().reserved -= self.range.size;
         unhide(self.block);
         // SAFETY: the block is this owner's, and nothing refers to it any more. It is freed when all earlier work has
         // finished. An error means that the device is lost.
@@ -300,7 +380,8 @@ pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result<(), Code> {
         id: next_id(),
     };
     allocations.insert(range.address, allocation);
-    let mut usage = write(&USAGE);
+    let mut all = write(&USAGE);
+    let usage = all.entry(context.ordinal).or_default();
     usage.used += range.size;
     usage.used_high = usage.used_high.max(usage.used);
     Ok(())
@@ -314,13 +395,14 @@ pub(crate) fn return_reserved(address: u64) -> Result<(), Code> {
     }
 }
 
-pub(crate) fn reserved_usage() -> ReservedUsage {
-    *read(&USAGE)
+pub(crate) fn reserved_usage(device: c_int) -> ReservedUsage {
+    read(&USAGE).get(&device).copied().unwrap_or_default()
 }
 
 /// Sets peaks to the present values.
-pub(crate) fn reset_reserved_highs(of_used: bool, of_reserved: bool) {
-    let mut usage = write(&USAGE);
+pub(crate) fn reset_reserved_highs(device: c_int, of_used: bool, of_reserved: bool) {
+    let mut all = write(&USAGE);
+    let usage = all.entry(device).or_default();
     if of_used {
         usage.used_high = usage.used;
     }
@@ -363,21 +445,32 @@ fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
     owner.map(Some).ok_or(INVALID_VALUE)
 }
 
+/// Waits for the device of memory, if that is another one than the context's.
+pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result<(), Code> {
+    let owner = find(address).map(|(_, allocation)| allocation.context).filter(|owner| !owner.shares_device(context));
+    owner.map_or(Ok(()), |owner| owner.after(owner.device.synchronize()))
+}
+
 pub(crate) fn free(address: u64) -> Result<(), Code> {
     let Some(context) = owner(address)? else { return Ok(()) };
     // CUDA waits here, and so reports earlier errors.
     context.after(context.device.synchronize())?;
+    synchronize_owner(&context, address)?;
     release(address, is_freed_by_address)
 }
 
 /// Frees device memory in stream order.
 pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
     let allocation = forget(address, is_freed_by_address)?;
-    if let Some(block) = allocation.block {
+    let Some(block) = allocation.block else { return Ok(()) };
+    let owner = &allocation.context.device;
+    if stream.device().is(owner) {
         // SAFETY: as for `release`.
-        unsafe { stream.free(block) }?;
+        return unsafe { stream.free(block) }.map_err(Code::from);
     }
-    Ok(())
+    stream.synchronize()?;
+    // SAFETY: as for `release`. The stream's earlier work has ended.
+    unsafe { owner.default_stream().free(block) }.map_err(Code::from)
 }
 
 /// Flags of managed memory: attached to all streams, to the host, to one stream.
@@ -394,7 +487,7 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
     if bytes == 0 {
         return nothing(address);
     }
-    let range = context.device.memory().allocate_managed(bytes as u64)?;
+    let range = shared_apart(&context, || context.device.memory().allocate_managed(bytes as u64))?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Managed, Some(range.address), Some(range.address));
     address.set(range.host)
@@ -410,7 +503,7 @@ pub(crate) fn info() -> Result<(usize, usize), Code> {
 pub(crate) fn address_range(address: u64) -> Result<(u64, usize), Code> {
     let context = context::current()?;
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
-    let found = found.or_else(|| find_variable(&context, address)).ok_or(NOT_FOUND)?;
+    let found = found.or_else(|| find_variable(&context.device, address)).ok_or(NOT_FOUND)?;
     Ok((found.address, size_t(found.size)))
 }
 
@@ -425,7 +518,7 @@ pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void, 
     if bytes == 0 {
         return Ok(std::ptr::null_mut());
     }
-    let range = context.device.memory().allocate_pinned(bytes as u64)?;
+    let range = shared_apart(&context, || context.device.memory().allocate_pinned(bytes as u64))?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
     Ok(range.pointer().cast())
@@ -435,6 +528,7 @@ pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
     let Some(context) = owner(pointer.address())? else { return Ok(()) };
     // A copy in progress may still use the memory.
     context.after(context.device.synchronize())?;
+    synchronize_owner(&context, pointer.address())?;
     release(pointer.address(), |allocation| matches!(allocation.place, MemoryKind::Pinned(_)))
 }
 
@@ -453,6 +547,11 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
     }
     // SAFETY: CUDA's contract with the caller: the memory exists until it is unregistered.
     let on_device = match unsafe { context.device.memory().register(pointer.pointer().cast(), own.size) } {
+        Ok(PinnedRange { address, size, .. }) if is_used_elsewhere(&context.device, MemoryRange { address, size }) => {
+            // SAFETY: the range was registered above, and nothing refers to it.
+            unsafe { context.device.memory().free(address) }?;
+            None
+        }
         Ok(range) => Some(range.address),
         // Copies still work; only kernels can't access the memory.
         Err(Error::NotRegistered { .. }) => None,
@@ -472,14 +571,19 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
     }
     let context = context::current()?;
     context.after(context.device.synchronize())?;
+    synchronize_owner(&context, pointer.address())?;
     release(pointer.address(), is_registered).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
 pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64, Code> {
-    context::current()?;
+    let context = context::current()?;
     match find(pointer.address()) {
         Some((start, allocation)) if flags == 0 && !allocation.place.is_of_device_alone() => {
             let on_device = allocation.on_device.ok_or(NOT_SUPPORTED)?;
+            let owner = &allocation.context.device;
+            if !owner.is(&context.device) && !device::is_accessible(&context.device, owner)? {
+                return Err(NOT_SUPPORTED.because("host memory that was pinned for another device"));
+            }
             if allocation.context.device.memory().is_out_of_reach(on_device) {
                 return Err(NOT_SUPPORTED);
             }

@@ -16,6 +16,8 @@ pub(crate) struct Known {
     pub on_device: Option<u64>,
     pub on_host: Option<u64>,
     pub context: ContextHandle,
+    /// The device's ordinal.
+    pub ordinal: c_int,
 }
 
 /// Finds the memory that contains an address. Without a current context, a module's variables aren't found.
@@ -30,11 +32,12 @@ pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
         let on_host = (!place.is_of_device_alone()).then_some(address);
-        return Some(Known { start, size, id, place, on_device, on_host, context: allocation.context.handle() });
+        let (ordinal, context) = (allocation.context.ordinal, allocation.context.handle());
+        return Some(Known { start, size, id, place, on_device, on_host, context, ordinal });
     }
     // Variables of a module have no record of their own.
     let context = context?;
-    let range = memory::find_variable(context, address)?;
+    let range = memory::find_variable(&context.device, address)?;
     Some(Known {
         start: range.address,
         size: range.size,
@@ -43,6 +46,7 @@ pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
         on_device: Some(address),
         on_host: None,
         context: context.handle(),
+        ordinal: context.ordinal,
     })
 }
 
@@ -68,7 +72,7 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), C
         8 => place.as_out().set(c_uint::from(known.place == MemoryKind::Managed)),
         7 => place.as_out().set(id),
         // Device.
-        9 => place.as_out::<c_int>().set(0),
+        9 => place.as_out::<c_int>().set(known.ordinal),
         10 | 15 => place.as_out::<c_uint>().set(0),
         11 => place.as_out().set(start),
         12 => place.as_out().set(size),

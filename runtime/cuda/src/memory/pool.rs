@@ -1,18 +1,21 @@
 //! Memory pools.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Device, MemoryPool};
+use ptx2spv_runtime::MemoryPool;
 
-use crate::abi::{Code, Handle, INVALID_DEVICE, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Out, lock, objects};
-use crate::context::state;
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Out, PEER_ACCESS_UNSUPPORTED, lock, objects};
+use crate::context::{device, state};
 use crate::memory;
 use crate::memory::graph_memory::{Allocate, Free};
 use crate::stream::{self, StreamHandle};
 
 pub(crate) struct Pool {
     pool: MemoryPool,
+    /// The device's ordinal.
+    device: c_int,
     /// The reuse policies. They are hints: stored, but without effect.
     reuse: Mutex<[bool; REUSE]>,
 }
@@ -31,61 +34,64 @@ const RESERVED_HIGH: c_uint = 6;
 const USED: c_uint = 7;
 const USED_HIGH: c_uint = 8;
 
-/// The device's default pool, and the current one.
+/// A device's default pool, and the current one.
+#[derive(Clone, Copy)]
 struct Pools {
     default: PoolHandle,
     current: PoolHandle,
 }
 
-static OF_DEVICE: Mutex<Pools> = Mutex::new(Pools { default: Handle::NULL, current: Handle::NULL });
+/// By ordinal.
+static OF_DEVICES: Mutex<BTreeMap<c_int, Pools>> = Mutex::new(BTreeMap::new());
 
-fn make(pool: MemoryPool) -> Result<PoolHandle, Code> {
-    Handle::new(Arc::new(Pool { pool, reuse: Mutex::new([true; REUSE]) }))
+fn make(pool: MemoryPool, device: c_int) -> Result<PoolHandle, Code> {
+    Handle::new(Arc::new(Pool { pool, device, reuse: Mutex::new([true; REUSE]) }))
 }
 
-fn default(device: &Device) -> Result<PoolHandle, Code> {
-    let mut pools = lock(&OF_DEVICE);
-    if pools.default.is_null() {
-        pools.default = make(device.default_pool())?;
+fn of_device(device: c_int) -> Result<Pools, Code> {
+    let opened = state::device_by_ordinal(device)?;
+    let mut all = lock(&OF_DEVICES);
+    if let Some(pools) = all.get(&device) {
+        return Ok(*pools);
     }
-    Ok(pools.default)
-}
-
-fn current(device: &Device) -> Result<PoolHandle, Code> {
-    let current = lock(&OF_DEVICE).current;
-    // The program may have destroyed the current pool.
-    if current.get().is_ok() { Ok(current) } else { default(device) }
+    let default = make(opened.default_pool(), device)?;
+    Ok(*all.entry(device).or_insert(Pools { default, current: default }))
 }
 
 pub(crate) fn device_default(device: c_int) -> Result<PoolHandle, Code> {
-    default(&state::device_by_ordinal(device)?)
+    Ok(of_device(device)?.default)
 }
 
 pub(crate) fn device_current(device: c_int) -> Result<PoolHandle, Code> {
-    current(&state::device_by_ordinal(device).map_err(|_| INVALID_VALUE)?)
+    state::entry(device).map_err(|_| INVALID_VALUE)?;
+    let Pools { default, current } = of_device(device)?;
+    // The program may have destroyed the current pool.
+    Ok(if current.get().is_ok() { current } else { default })
 }
 
 pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    pool.get()?;
-    lock(&OF_DEVICE).current = pool;
+    let known = of_device(device)?;
+    if pool.get()?.device != device {
+        return Err(INVALID_VALUE.because("a pool of another device"));
+    }
+    lock(&OF_DEVICES).insert(device, Pools { current: pool, ..known });
     Ok(())
 }
 
 /// `properties` is the beginning of `CUmemPoolProps`: allocation type, handle types, and the kind and number of the
 /// location.
 pub(crate) fn create(properties: In<[c_int; 4]>) -> Result<PoolHandle, Code> {
-    let device = state::device()?;
+    state::check()?;
     match properties.get()? {
         // Pinned device memory, for this process alone.
-        [1, 0, 1, 0] => make(device.pool()),
-        [1, _, 1, 0] => Err(NOT_SUPPORTED.because("a pool shared between processes")),
+        [1, 0, 1, device] => make(state::device_by_ordinal(device)?.pool(), device),
+        [1, _, 1, _] => Err(NOT_SUPPORTED.because("a pool shared between processes")),
         _ => Err(INVALID_VALUE),
     }
 }
 
 pub(crate) fn destroy(pool: PoolHandle) -> Result<(), Code> {
-    if pool == lock(&OF_DEVICE).default {
+    if lock(&OF_DEVICES).values().any(|pools| pools.default == pool) {
         return Err(INVALID_VALUE);
     }
     pool.remove().map(|_| ())
@@ -134,7 +140,7 @@ pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result<(), Code> {
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
-    let pool = current(&state::device()?)?;
+    let pool = device_current(stream::device(stream)?)?;
     allocate_from(address, bytes, pool, stream)
 }
 
@@ -147,6 +153,9 @@ pub(crate) fn allocate_from(
     let address = address.needed()?;
     let used = stream::used(stream)?;
     let pool = pool.get()?;
+    if pool.device != used.context.ordinal {
+        return Err(NOT_SUPPORTED.because("a pool of another device than the stream's"));
+    }
     if bytes == 0 {
         return address.set(0);
     }
@@ -170,17 +179,29 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
     memory::free_in(&used.stream, address)
 }
 
-/// Whether a location has access: reading and writing for this device, none otherwise.
+/// Whether kernels of a device can access a pool's memory.
+fn is_accessible(pool: &Pool, device: c_int) -> Result<bool, Code> {
+    Ok(pool.device == device || device::can_access_peer(device, pool.device)? != 0)
+}
+
+/// Whether a location has access: reading and writing, or none.
 pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint, Code> {
-    pool.get()?;
+    let pool = pool.get()?;
     match location.get()? {
-        [1, 0] => Ok(3),
-        [1, _] => Err(INVALID_DEVICE),
+        [1, device] => Ok(if is_accessible(&pool, device)? { 3 } else { 0 }),
         _ => Err(INVALID_VALUE),
     }
 }
 
-/// No other device can have access, and this one always has.
-pub(crate) fn set_access(pool: PoolHandle) -> Result<(), Code> {
-    pool.get().map(|_| ())
+/// Devices that can have access always have. `access` is an array of `CUmemAccessDesc`.
+pub(crate) fn set_access(pool: PoolHandle, access: In<[c_int; 3]>, count: usize) -> Result<(), Code> {
+    let pool = pool.get()?;
+    for one in access.values(count) {
+        match one? {
+            [1, device, flags] if flags == 0 || is_accessible(&pool, device)? => {}
+            [1, ..] => return Err(PEER_ACCESS_UNSUPPORTED),
+            _ => return Err(INVALID_VALUE),
+        }
+    }
+    Ok(())
 }

@@ -7,8 +7,8 @@ use ptx2spv_runtime::{SetValue, Stream};
 use crate::abi::{Code, INVALID_VALUE};
 use crate::context::Context;
 use crate::graph::command::{Command, NodeKind};
-use crate::memory;
 use crate::memory::transfer::Transfer;
+use crate::memory::{self, Place};
 use crate::stream::{self, StreamHandle};
 
 /// Rows of values.
@@ -34,8 +34,19 @@ impl Command for Set {
             return Ok(());
         }
         let span = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width.checked_mul(value.bytes())?));
-        let address = memory::on_device(context, rows.address, span.ok_or(INVALID_VALUE)?)?.ok_or(INVALID_VALUE)?;
-        stream.set_rows(address, pitch, value, width, height).map_err(|error| context.failed(error))
+        match memory::place(context, rows.address, span.ok_or(INVALID_VALUE)?)? {
+            Place::Device(address) => {
+                stream.set_rows(address, pitch, value, width, height).map_err(|error| context.failed(error))
+            }
+            // The other device does it, between the stream's earlier and later work.
+            Place::Elsewhere(device, address) | Place::Host(Some((device, address))) => {
+                context.after(stream.synchronize())?;
+                let other = device.non_blocking_stream();
+                let set = other.set_rows(address, pitch, value, width, height).and_then(|()| other.synchronize());
+                context.after(set)
+            }
+            Place::Host(None) | Place::Unknown => Err(INVALID_VALUE),
+        }
     }
 
     fn kind(&self) -> NodeKind {
@@ -47,6 +58,7 @@ impl Transfer for Set {
     /// Memory that the host can read is filled when this returns.
     fn now(self) -> Result<(), Code> {
         let used = stream::default()?;
+        memory::synchronize_owner(&used.context, self.rows.address)?;
         self.run(&used.context, &used.stream)?;
         let found = memory::find(self.rows.address);
         let is_device = found.is_some_and(|(_, allocation)| allocation.place.is_of_device_alone());

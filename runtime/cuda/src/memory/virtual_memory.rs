@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::Device;
+use ptx2spv_runtime::{Device, MemoryRange};
 
-use crate::abi::{
-    Code, Handle, INVALID_DEVICE, INVALID_VALUE, In, NOT_SUPPORTED, OUT_OF_MEMORY, layouts, lock, objects,
-};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, OUT_OF_MEMORY, layouts, lock, objects};
 use crate::context::{self, state};
 use crate::memory;
 
@@ -112,8 +110,7 @@ fn whole(bytes: usize) -> Result<u64, Code> {
 
 fn check_location(location: [c_int; 2]) -> Result<(), Code> {
     match location {
-        [DEVICE, 0] => Ok(()),
-        [DEVICE, _] => Err(INVALID_DEVICE),
+        [DEVICE, device] => state::entry(device).map(|_| ()),
         [0, _] => Err(INVALID_VALUE),
         [kind, _] => Err(NOT_SUPPORTED.because(format!("virtual memory in a place of kind {kind}: only the device's"))),
     }
@@ -132,7 +129,7 @@ fn check(properties: &Properties) -> Result<(), Code> {
 }
 
 pub(crate) fn granularity(properties: In<Properties>, option: c_uint) -> Result<usize, Code> {
-    state::device()?;
+    state::check()?;
     check(&properties.get()?)?;
     // The least, and the recommended.
     if option <= 1 { Ok(GRANULARITY as usize) } else { Err(INVALID_VALUE) }
@@ -140,14 +137,19 @@ pub(crate) fn granularity(properties: In<Properties>, option: c_uint) -> Result<
 
 /// Reserves addresses, and the memory for them. A wish for certain addresses is not met, which CUDA allows.
 pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Result<u64, Code> {
-    let device = state::device()?;
+    state::check()?;
     let size = whole(bytes)?;
     if flags != 0 || !(alignment == 0 || alignment.is_power_of_two()) {
         return Err(INVALID_VALUE);
     }
+    // The memory is on the current device, which addresses don't name.
+    let ordinal = context::current_if_any()?.map_or(0, |context| context.ordinal);
+    let device = state::device_by_ordinal(ordinal)?;
     let alignment = GRANULARITY.max(alignment as u64);
     let refuse = |_| OUT_OF_MEMORY.because("a range of addresses takes memory of its size here");
-    let block = device.memory().allocate(size.saturating_add(alignment - 1)).map_err(refuse)?;
+    let padded = size.saturating_add(alignment - 1);
+    let range = |&address: &u64| (address, MemoryRange { address, size: padded });
+    let block = memory::apart(&device, || device.memory().allocate(padded).map_err(refuse), range)?;
     memory::hide(block);
     let address = block.next_multiple_of(alignment);
     lock(&STATE).ranges.insert(address, Range { size, device, block });
@@ -156,7 +158,7 @@ pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Res
 
 /// Frees a range of addresses in which nothing is mapped.
 pub(crate) fn free(address: u64, bytes: usize) -> Result<(), Code> {
-    state::device()?;
+    state::check()?;
     let mut state = lock(&STATE);
     state.clean();
     let size = state.ranges.get(&address).map(|range| range.size).filter(|&size| size == bytes as u64);
@@ -178,10 +180,11 @@ pub(crate) fn free(address: u64, bytes: usize) -> Result<(), Code> {
 }
 
 pub(crate) fn create(bytes: usize, properties: In<Properties>, flags: c_ulonglong) -> Result<PhysicalHandle, Code> {
-    let device = state::device()?;
+    state::check()?;
     let size = whole(bytes)?;
     let properties = properties.get()?;
     check(&properties)?;
+    let device = state::device_by_ordinal(properties.location[1])?;
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
@@ -193,7 +196,7 @@ pub(crate) fn create(bytes: usize, properties: In<Properties>, flags: c_ulonglon
 
 /// Invalidates a handle. The memory stays as long as it is mapped.
 pub(crate) fn release(physical: PhysicalHandle) -> Result<(), Code> {
-    state::device()?;
+    state::check()?;
     physical.remove()?;
     lock(&STATE).clean();
     Ok(())
@@ -205,7 +208,7 @@ pub(crate) fn properties(physical: PhysicalHandle) -> Result<Properties, Code> {
 
 /// Another handle of the allocation that is mapped at an address.
 pub(crate) fn retain(address: u64) -> Result<PhysicalHandle, Code> {
-    state::device()?;
+    state::check()?;
     Handle::new(lock(&STATE).at(address)?.physical.clone())
 }
 
@@ -228,8 +231,10 @@ pub(crate) fn map(
     let mut state = lock(&STATE);
     state.clean();
     let range = state.ranges.range(..=address).next_back().filter(|(start, range)| end <= *start + range.size);
-    if range.is_none() || !address.is_multiple_of(GRANULARITY) {
-        return Err(INVALID_VALUE);
+    let (_, range) = range.filter(|_| address.is_multiple_of(GRANULARITY)).ok_or(INVALID_VALUE)?;
+    let owner = state::device_by_ordinal(physical.properties.location[1])?;
+    if !range.device.is(&owner) || !context.device.is(&owner) {
+        return Err(NOT_SUPPORTED.because("an allocation is mapped at addresses that were reserved on another device"));
     }
     let home = state.mappings.iter().find(|(_, mapping)| Arc::ptr_eq(&mapping.physical, &physical));
     if let Some((&home, mapping)) = home {
@@ -250,7 +255,7 @@ pub(crate) fn map(
 
 /// Unmaps all of the allocations that a range consists of.
 pub(crate) fn unmap(address: u64, bytes: usize) -> Result<(), Code> {
-    state::device()?;
+    state::check()?;
     let mut state = lock(&STATE);
     for start in state.mapped(address, bytes as u64)? {
         memory::forget_mapping(start)?;
@@ -264,7 +269,7 @@ pub(crate) fn unmap(address: u64, bytes: usize) -> Result<(), Code> {
 
 /// Gives the device access to a range. `access` is an array of `CUmemAccessDesc`.
 pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, count: usize) -> Result<(), Code> {
-    state::device()?;
+    state::check()?;
     let mut state = lock(&STATE);
     let mapped = state.mapped(address, bytes as u64)?;
     if count == 0 {
@@ -288,7 +293,7 @@ pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, cou
 }
 
 pub(crate) fn access(location: In<[c_int; 2]>, address: u64) -> Result<c_ulonglong, Code> {
-    state::device()?;
+    state::check()?;
     check_location(location.get()?)?;
     Ok(lock(&STATE).at(address)?.access.into())
 }

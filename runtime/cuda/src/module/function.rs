@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
 use crate::abi::{Code, Handle, INVALID_VALUE, Object, Out, objects};
-use crate::context::{Context, device, state};
+use crate::context::{self, Context, device, state};
+use crate::module::library;
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 
 /// A kernel that the program has a handle of.
@@ -120,9 +121,13 @@ pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: 
     function.get()?.set_attribute(attribute, value)
 }
 
+/// A library's kernel on the device of an ordinal.
+fn of_device(kernel: FunctionHandle, device: c_int) -> Result<FunctionHandle, Code> {
+    library::kernel_on(kernel, &state::device_by_ordinal(device)?)
+}
+
 pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int, Code> {
-    state::device_by_ordinal(device)?;
-    kernel.get()?.attribute(attribute).ok_or(INVALID_VALUE)
+    of_device(kernel, device)?.get()?.attribute(attribute).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn set_kernel_attribute(
@@ -131,8 +136,7 @@ pub(crate) fn set_kernel_attribute(
     kernel: FunctionHandle,
     device: c_int,
 ) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    kernel.get()?.set_attribute(attribute, value)
+    of_device(kernel, device)?.get()?.set_attribute(attribute, value)
 }
 
 pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
@@ -142,7 +146,7 @@ pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Resu
 }
 
 pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
+    state::entry(device)?;
     kernel.get()?;
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
@@ -153,8 +157,7 @@ pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Res
 }
 
 pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
-    kernel.get()?;
-    Ok(kernel)
+    library::kernel_on(kernel, &context::current()?.device)
 }
 
 pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {
@@ -174,7 +177,7 @@ pub(crate) fn parameter(
     size: Out<usize>,
 ) -> Result<(), Code> {
     let offset = offset.needed()?;
-    state::device()?;
+    state::check()?;
     let function = function.get()?;
     let param = function.kernel.params().get(index).ok_or(INVALID_VALUE)?;
     offset.set(param.offset as usize)?;

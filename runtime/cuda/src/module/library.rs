@@ -1,23 +1,27 @@
 //! Libraries: modules without a context. Their kernels can be launched like functions.
 
 use std::ffi::c_uint;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Source;
 
-use ptx2spv_runtime::MemoryRange;
+use ptx2spv_runtime::{Device, MemoryRange};
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NOT_FOUND, Out, Text, objects, size_t};
-use crate::context::state;
+use crate::abi::{
+    Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, NOT_FOUND, NOT_SUPPORTED, Out, Text, lock, objects, size_t,
+};
+use crate::context::{self, state};
 use crate::module::function::{self, FunctionHandle};
 use crate::module::image;
 use crate::module::jit;
 use crate::module::loaded::{Loaded, ModuleHandle};
 
-/// A library. All contexts share the device, and so the module.
+/// A library. All contexts of a device share its module.
 pub(crate) struct Library {
-    loaded: Arc<Loaded>,
-    module: ModuleHandle,
+    source: Source,
+    /// The modules of devices. The first one's kernels are those that programs have handles of.
+    modules: Mutex<Vec<(Arc<Loaded>, ModuleHandle)>>,
+    first: Arc<Loaded>,
 }
 
 pub(crate) type LibraryHandle = Handle<Library>;
@@ -25,9 +29,43 @@ pub(crate) type LibraryHandle = Handle<Library>;
 objects!(LIBRARIES: Library = 6);
 
 fn make(source: &Source, options: &jit::Options) -> Result<LibraryHandle, Code> {
-    let loaded = Arc::new(Loaded::new(None, &state::device()?, source, options, false)?);
-    let module = Handle::new(loaded.clone())?;
-    Handle::new(Arc::new(Library { loaded, module }))
+    let current = context::current_if_any()?;
+    let device = current.map_or_else(|| state::device_by_ordinal(0), |context| Ok(context.device.clone()))?;
+    let first = Arc::new(Loaded::new(None, &device, source, options, false)?);
+    let modules = Mutex::new(vec![(first.clone(), Handle::new(first.clone())?)]);
+    Handle::new(Arc::new(Library { source: source.clone(), modules, first }))
+}
+
+impl Library {
+    /// The module on a device, which is loaded now unless it has been.
+    fn on(&self, device: &Device) -> Result<(Arc<Loaded>, ModuleHandle), Code> {
+        let mut modules = lock(&self.modules);
+        if let Some((loaded, handle)) = modules.iter().find(|(loaded, _)| loaded.device.is(device)) {
+            return Ok((loaded.clone(), *handle));
+        }
+        if self.first.has_managed {
+            return Err(NOT_SUPPORTED.because("managed variables on several devices"));
+        }
+        let loaded = Arc::new(Loaded::new(None, device, &self.source, &jit::Options::default(), false)?);
+        let handle = Handle::new(loaded.clone())?;
+        modules.push((loaded.clone(), handle));
+        Ok((loaded, handle))
+    }
+
+    fn has(&self, loaded: &Arc<Loaded>) -> bool {
+        lock(&self.modules).iter().any(|(own, _)| Arc::ptr_eq(own, loaded))
+    }
+}
+
+/// The same kernel on a device; fails unless it is that device's or a library's.
+pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<FunctionHandle, Code> {
+    let known = function.get()?;
+    if known.loaded.device.is(device) {
+        return Ok(function);
+    }
+    let library = LIBRARIES.find(|library| library.has(&known.loaded));
+    let library = library.ok_or_else(|| INVALID_HANDLE.because("a kernel of another device"))?;
+    function::of_module(&library.get()?.on(device)?.0, known.kernel.name())
 }
 
 pub(crate) fn load_data(
@@ -51,41 +89,45 @@ pub(crate) fn load_file(
 
 pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
     let removed = library.remove()?;
-    function::end_module(&removed.loaded);
-    removed.module.remove().map(|_| ())
+    for (loaded, module) in lock(&removed.modules).drain(..) {
+        function::end_module(&loaded);
+        module.remove()?;
+    }
+    Ok(())
 }
 
 pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle, Code> {
-    function::of_module(&library.get()?.loaded, &name.get()?)
+    function::of_module(&library.get()?.first, &name.get()?)
 }
 
 pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint, Code> {
-    Ok(library.get()?.loaded.module.kernel_names().len() as c_uint)
+    Ok(library.get()?.first.module.kernel_names().len() as c_uint)
 }
 
 pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: LibraryHandle) -> Result<(), Code> {
     let list = list.needed()?;
-    state::device()?;
-    function::list(list, count, &library.get()?.loaded)
+    state::check()?;
+    function::list(list, count, &library.get()?.first)
 }
 
 pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle, Code> {
-    Ok(library.get()?.module)
+    let context = context::current()?;
+    Ok(library.get()?.on(&context.device)?.1)
 }
 
 /// The address and size of a variable.
 pub(crate) fn global(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
-    crate::context::current()?;
-    let MemoryRange { address, size } = library.get()?.loaded.variable(&name.get()?)?;
+    let context = context::current()?;
+    let MemoryRange { address, size } = library.get()?.on(&context.device)?.0.variable(&name.get()?)?;
     Ok((address, size_t(size)))
 }
 
 /// A managed variable.
 pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
-    if library.get()?.loaded.has_managed { global(library, name) } else { Err(NOT_FOUND) }
+    if library.get()?.first.has_managed { global(library, name) } else { Err(NOT_FOUND) }
 }
 
 pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<LibraryHandle, Code> {
     let loaded = kernel.get()?.loaded.clone();
-    LIBRARIES.find(|library| Arc::ptr_eq(&library.loaded, &loaded)).ok_or(INVALID_VALUE)
+    LIBRARIES.find(|library| library.has(&loaded)).ok_or(INVALID_VALUE)
 }

@@ -1,9 +1,8 @@
 //! Creating and destroying contexts, the device's primary one included.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint};
 use std::sync::Mutex;
-
-use ptx2spv_runtime::Device;
 
 use crate::abi::{
     Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, NOT_SUPPORTED, PRIMARY_CONTEXT_ACTIVE, UNSUPPORTED_EXEC_AFFINITY,
@@ -36,7 +35,7 @@ pub(crate) fn create(flags: c_uint, device: c_int) -> Result<ContextHandle, Code
 
 /// Creates a context for functions of a version of the API.
 pub(crate) fn create_of(version: c_uint, flags: c_uint, device: c_int) -> Result<ContextHandle, Code> {
-    let device = state::device_by_ordinal(device)?;
+    state::entry(device)?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
@@ -77,8 +76,9 @@ pub(crate) fn attach() -> Result<ContextHandle, Code> {
     context::get_current()
 }
 
-/// The device's primary context.
+/// A device's primary context.
 struct Primary {
+    device: c_int,
     context: ContextHandle,
     retained: u32,
     flags: c_uint,
@@ -86,49 +86,55 @@ struct Primary {
     is_held: bool,
 }
 
-static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: Handle::NULL, retained: 0, flags: 0, is_held: false });
+/// By ordinal.
+static PRIMARY: Mutex<BTreeMap<c_int, Primary>> = Mutex::new(BTreeMap::new());
+
+/// Acts on the primary context of a device.
+fn with_primary<T>(device: c_int, act: impl FnOnce(&mut Primary) -> Result<T, Code>) -> Result<T, Code> {
+    state::entry(device)?;
+    let mut all = lock(&PRIMARY);
+    let first = || Primary { device, context: Handle::NULL, retained: 0, flags: 0, is_held: false };
+    act(all.entry(device).or_insert_with(first))
+}
 
 pub(crate) fn retain_primary(device: c_int) -> Result<ContextHandle, Code> {
-    let device = state::device_by_ordinal(device)?;
-    lock(&PRIMARY).retain(device)
+    with_primary(device, Primary::retain)
 }
 
 /// The primary context. The runtime API retains it on its first call, and again if the program has released it too
 /// often.
-pub(crate) fn hold_primary() -> Result<ContextHandle, Code> {
-    let device = state::device()?;
-    let mut primary = lock(&PRIMARY);
-    if primary.is_held && primary.retained > 0 {
-        return Ok(primary.context);
-    }
-    primary.is_held = true;
-    primary.retain(device)
+pub(crate) fn hold_primary(device: c_int) -> Result<ContextHandle, Code> {
+    with_primary(device, |primary| {
+        if primary.is_held && primary.retained > 0 {
+            return Ok(primary.context);
+        }
+        let context = primary.retain()?;
+        primary.is_held = true;
+        Ok(context)
+    })
 }
 
 pub(crate) fn release_primary(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    let mut primary = lock(&PRIMARY);
-    primary.retained = primary.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
-    if primary.retained == 0 {
-        primary.end()?;
-    }
-    Ok(())
+    with_primary(device, |primary| {
+        primary.retained = primary.retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+        if primary.retained == 0 { primary.end() } else { Ok(()) }
+    })
 }
 
 pub(crate) fn reset_primary(device: c_int) -> Result<(), Code> {
-    let device = state::device_by_ordinal(device)?;
-    let mut primary = lock(&PRIMARY);
-    if primary.retained > 0 {
-        primary.end()?;
-        primary.context = Context::make(device, primary.flags, true, context::API)?;
-    }
-    Ok(())
+    with_primary(device, |primary| {
+        if primary.retained > 0 {
+            primary.end()?;
+            primary.context = Context::make(device, primary.flags, true, context::API)?;
+        }
+        Ok(())
+    })
 }
 
 impl Primary {
-    fn retain(&mut self, device: Device) -> Result<ContextHandle, Code> {
+    fn retain(&mut self) -> Result<ContextHandle, Code> {
         if self.retained == 0 {
-            self.context = Context::make(device, self.flags, true, context::API)?;
+            self.context = Context::make(self.device, self.flags, true, context::API)?;
         }
         self.retained += 1;
         Ok(self.context)
@@ -142,25 +148,25 @@ impl Primary {
 
 /// The flags of the primary context, and whether it is active.
 pub(crate) fn primary_state(device: c_int) -> Result<(c_uint, c_int), Code> {
-    state::device_by_ordinal(device)?;
-    let primary = lock(&PRIMARY);
-    Ok((primary.flags, (primary.retained > 0).into()))
+    with_primary(device, |primary| Ok((primary.flags, (primary.retained > 0).into())))
 }
 
 /// The same for programs of the time when the flags of a context that exists couldn't be changed.
 pub(crate) fn set_primary_flags_before_use(device: c_int, flags: c_uint) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
-    if flags & !FLAGS == 0 && lock(&PRIMARY).retained > 0 {
+    let (_, is_active) = primary_state(device)?;
+    if flags & !FLAGS == 0 && is_active != 0 {
         return Err(PRIMARY_CONTEXT_ACTIVE);
     }
     set_primary_flags(device, flags)
 }
 
 pub(crate) fn set_primary_flags(device: c_int, flags: c_uint) -> Result<(), Code> {
-    state::device_by_ordinal(device)?;
     if flags & !FLAGS != 0 {
+        state::entry(device)?;
         return Err(INVALID_VALUE);
     }
-    lock(&PRIMARY).flags = flags;
-    Ok(())
+    with_primary(device, |primary| {
+        primary.flags = flags;
+        Ok(())
+    })
 }

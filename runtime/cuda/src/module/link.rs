@@ -114,6 +114,6 @@ pub(crate) fn complete(link: LinkHandle, image: Out<*const c_void>, size: Out<us
 }
 
 pub(crate) fn destroy(link: LinkHandle) -> Result<(), Code> {
-    crate::context::state::device()?;
+    crate::context::state::check()?;
     link.remove().map(|_| ())
 }

@@ -94,7 +94,7 @@ pub(crate) fn update_v1(
     result: Out<c_uint>,
 ) -> Result<(), Code> {
     let result = result.needed()?;
-    state::device()?;
+    state::check()?;
     let mut info = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
     let updated = update(exec, graph, Out::from(&mut info));
     error_node.set_if_any(info.node);

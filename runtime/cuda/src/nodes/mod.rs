@@ -91,7 +91,7 @@ impl Description for CallParams {
 /// Replaces a node's command by another one of the same kind.
 pub(crate) fn set(node: NodeHandle, command: impl Maker) -> Result<(), Code> {
     let command = command.make()?;
-    state::device()?;
+    state::check()?;
     let node = node.get()?;
     command::replace(&mut lock(&node.command), command)
 }
@@ -116,7 +116,7 @@ pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHan
 // Functions that read the parameters of graph nodes, and the attributes of kernel nodes.
 
 pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
-    state::device()?;
+    state::check()?;
     let node = node.get()?;
     let command = lock(&node.command);
     Ok(command.clone())

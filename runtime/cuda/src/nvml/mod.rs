@@ -1,7 +1,8 @@
 //! NVIDIA's management library (NVML), in the parts that programs ask for before they open the driver.
 //!
-//! `nvml.in` lists the functions. What Vulkan has no query for, such as temperatures and clocks, is not supported. The device is the driver
-//! library's. Before `cuInit` it is opened for the length of a call only, so that a program may ask for it here, fork, and use it in the child.
+//! `nvml.in` lists the functions. What Vulkan has no query for, such as temperatures and clocks, is not supported. The devices are the driver
+//! library's, whether `CUDA_VISIBLE_DEVICES` shows them or not. Before `cuInit`, Vulkan is loaded for the length of a call only, so that a program may
+//! ask here, fork, and use the devices in the child.
 
 mod api;
 mod call;
@@ -9,17 +10,33 @@ mod call;
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Device, DeviceInfo, DeviceSelector};
+use ptx2spv_runtime::{BusAddress, Device, DeviceInfo};
 
 use crate::abi::{Code, INVALID_VALUE, Memory, NOT_FOUND, NOT_INITIALIZED, Out, Text, layouts, lock};
-use crate::context::{device, state};
+use crate::context::{device, state, visible};
 use call::TOO_SMALL;
 
-/// What is known of the device, and how often the program has initialised the library without shutting it down.
-static OPEN: Mutex<(Option<Arc<DeviceInfo>>, usize)> = Mutex::new((None, 0));
+/// What is known of a device.
+struct Known {
+    /// The device's number. Its handle is one more.
+    number: usize,
+    info: DeviceInfo,
+    bus: BusAddress,
+}
 
-/// The only handle of a device.
-const HANDLE: usize = 1;
+impl Known {
+    fn handle(&self) -> usize {
+        self.number + 1
+    }
+
+    /// The address on the bus, with eight digits for the domain.
+    fn bus_id(&self) -> String {
+        format!("0000{}", self.bus)
+    }
+}
+
+/// The devices, and how often the program has initialised the library without shutting it down.
+static OPEN: Mutex<(Option<Arc<[Known]>>, usize)> = Mutex::new((None, 0));
 
 /// `nvmlMemory_v2_t`, with the version of its layout.
 #[repr(C)]
@@ -57,17 +74,26 @@ layouts! {
     OldBusInfo = 52;
 }
 
-fn current_device() -> Result<Device, Code> {
-    Ok(match state::device_if_open()? {
-        Some(device) => device,
-        None => Device::open(&DeviceSelector::Default)?,
-    })
+/// The device of a number: the driver library's, or one for the length of a call.
+fn device_of(number: usize) -> Result<Device, Code> {
+    state::check_process()?;
+    let entries = match state::devices() {
+        Err(NOT_INITIALIZED) => Vec::new(),
+        entries => entries?,
+    };
+    match entries.iter().find(|entry| entry.number == number) {
+        Some(entry) => entry.open(),
+        None => state::all()?.get(number).ok_or(INVALID_VALUE)?.open_apart(),
+    }
 }
 
 pub(crate) fn initialize() -> Result<(), Code> {
+    state::check_process()?;
     let mut open = lock(&OPEN);
     if open.0.is_none() {
-        open.0 = Some(Arc::new(current_device()?.info().clone()));
+        let known =
+            |entry: &Arc<state::Entry>| Known { number: entry.number, info: entry.info().clone(), bus: entry.bus };
+        open.0 = Some(state::all()?.iter().map(known).collect());
     }
     open.1 += 1;
     Ok(())
@@ -82,8 +108,8 @@ pub(crate) fn shut_down() -> Result<(), Code> {
     Ok(())
 }
 
-/// What is known of the device, once the library is initialised.
-fn opened() -> Result<Arc<DeviceInfo>, Code> {
+/// The devices, once the library is initialised.
+fn opened() -> Result<Arc<[Known]>, Code> {
     lock(&OPEN).0.clone().ok_or(NOT_INITIALIZED)
 }
 
@@ -92,36 +118,45 @@ pub(crate) fn check() -> Result<(), Code> {
     opened().map(|_| ())
 }
 
-fn of_handle(handle: usize) -> Result<Arc<DeviceInfo>, Code> {
-    let info = opened()?;
-    if handle == HANDLE { Ok(info) } else { Err(INVALID_VALUE) }
+/// Acts on what is known of the device of a handle.
+fn of_handle<T>(handle: usize, act: impl FnOnce(&Known) -> T) -> Result<T, Code> {
+    let known = opened()?;
+    known.iter().find(|known| known.handle() == handle).map(act).ok_or(INVALID_VALUE)
+}
+
+/// The handle of the first device that is meant.
+fn find(is_meant: impl Fn(&Known) -> bool) -> Result<usize, Code> {
+    opened()?.iter().find(|known| is_meant(known)).map(Known::handle).ok_or(NOT_FOUND)
 }
 
 pub(crate) fn count() -> Result<c_uint, Code> {
-    opened().map(|_| 1)
+    opened().map(|known| c_uint::try_from(known.len()).unwrap_or(c_uint::MAX))
 }
 
 pub(crate) fn by_index(index: c_uint) -> Result<usize, Code> {
-    check()?;
-    if index == 0 { Ok(HANDLE) } else { Err(INVALID_VALUE) }
+    opened()?.get(index as usize).map(Known::handle).ok_or(INVALID_VALUE)
 }
 
 pub(crate) fn by_uuid(text: Text) -> Result<usize, Code> {
-    let info = opened()?;
-    if text.get()? == info.cuda_uuid() { Ok(HANDLE) } else { Err(NOT_FOUND) }
+    check()?;
+    let text = text.get()?;
+    find(|known| known.info.cuda_uuid() == text)
 }
 
 pub(crate) fn by_bus_id(text: Text) -> Result<usize, Code> {
     check()?;
-    let text = text.get()?;
-    // The domain has four digits or eight.
-    let known = [device::BUS_ID.to_owned(), bus_id()];
-    if known.contains(&text.to_ascii_lowercase()) { Ok(HANDLE) } else { Err(NOT_FOUND) }
+    let bus = visible::read_bus_address(&text.get()?).ok_or(NOT_FOUND)?;
+    find(|known| known.bus == bus)
 }
 
-/// The answer of questions that have zero for one: there is one device, without a brand, in the default mode.
+/// The device's number.
+pub(crate) fn index(device: usize) -> Result<c_uint, Code> {
+    of_handle(device, |known| c_uint::try_from(known.number).unwrap_or(c_uint::MAX))
+}
+
+/// The answer of questions that have zero for one: there is no brand, and the mode is the default one.
 pub(crate) fn zero(device: usize) -> Result<c_uint, Code> {
-    of_handle(device).map(|_| 0)
+    of_handle(device, |_| 0)
 }
 
 /// Writes a text to a buffer that must have room for all of it.
@@ -133,17 +168,16 @@ fn write(text: &str, place: Out<c_char>, length: c_uint) -> Result<(), Code> {
 }
 
 pub(crate) fn name(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(&of_handle(device)?.name, text, length)
+    write(&of_handle(device, |known| known.info.name.clone())?, text, length)
 }
 
 pub(crate) fn uuid(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(&of_handle(device)?.cuda_uuid(), text, length)
+    write(&of_handle(device, |known| known.info.cuda_uuid())?, text, length)
 }
 
 /// The total, free and used memory.
 pub(crate) fn memory(handle: usize) -> Result<[u64; 3], Code> {
-    of_handle(handle)?;
-    let info = current_device()?.memory().info();
+    let info = device_of(of_handle(handle, |known| known.number)?)?.memory().info();
     Ok([info.total, info.free, info.total.saturating_sub(info.free)])
 }
 
@@ -155,32 +189,30 @@ pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result<(), Co
     place.as_out().set(MemoryInfo { version: MEMORY_VERSION, _gap: 0, total, reserved: 0, free, used })
 }
 
-/// The bus address, with eight digits for the domain.
-fn bus_id() -> String {
-    format!("0000{}", device::BUS_ID)
-}
-
-fn bus_with<const END: usize>(device: usize, id: &str) -> Result<Bus<END>, Code> {
+fn bus_with<const END: usize>(device: usize, has_id: bool) -> Result<Bus<END>, Code> {
     fn padded<const N: usize>(text: &str) -> [u8; N] {
         let mut bytes = [0; N];
         bytes.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
         bytes
     }
-    of_handle(device)?;
-    let (short_id, id) = (padded(device::BUS_ID), padded(id));
-    Ok(Bus { short_id, domain: 0, bus: 1, device: 0, kind: 0, subsystem: 0, id })
+    of_handle(device, |known| {
+        let BusAddress { domain, bus, device, .. } = known.bus;
+        let id = if has_id { known.bus_id() } else { String::new() };
+        let (short_id, id) = (padded(&known.bus.to_string()), padded(&id));
+        Bus { short_id, domain, bus, device, kind: 0, subsystem: 0, id }
+    })
 }
 
 pub(crate) fn bus(device: usize) -> Result<BusInfo, Code> {
-    bus_with(device, &bus_id())
+    bus_with(device, true)
 }
 
 pub(crate) fn bus_of_old(device: usize) -> Result<OldBusInfo, Code> {
-    bus_with(device, "")
+    bus_with(device, false)
 }
 
 pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) -> Result<(), Code> {
-    of_handle(device)?;
+    of_handle(device, |_| ())?;
     let (major, minor) = (major.needed()?, minor.needed()?);
     let (a, b) = device::capability();
     major.set(a)?;
@@ -189,7 +221,7 @@ pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) ->
 
 /// NVML's number of an architecture, by the compute capability.
 pub(crate) fn architecture(device: usize) -> Result<c_uint, Code> {
-    of_handle(device)?;
+    of_handle(device, |_| ())?;
     Ok(match device::capability() {
         (..5, _) => 2,
         (5, _) => 3,
@@ -207,9 +239,9 @@ pub(crate) fn cuda_version(version: Out<c_int>) -> Result<(), Code> {
     device::version(version)
 }
 
-/// The version of the Vulkan driver.
+/// The version of the first device's Vulkan driver.
 pub(crate) fn driver_version(text: Out<c_char>, length: c_uint) -> Result<(), Code> {
-    write(opened()?.driver_number(), text, length)
+    write(opened()?.first().map_or("0.0", |known| known.info.driver_number()), text, length)
 }
 
 /// The version of NVML, which begins with CUDA's.

@@ -57,7 +57,7 @@ pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code>
 }
 
 pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
-    crate::context::state::device()?;
+    crate::context::state::check()?;
     event.remove().map(|_| ())
 }
 
@@ -67,6 +67,9 @@ pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Cod
     if let Some(point) = used.point() {
         *lock(&made.captured) = Some(point);
         return Ok(());
+    }
+    if !made.context.shares_device(&used.context) {
+        return Err(INVALID_HANDLE.because("an event is recorded in a stream of another device"));
     }
     *lock(&made.captured) = None;
     made.record_in(&used.stream)
@@ -113,7 +116,12 @@ impl Command for Record {
 
 impl Command for Wait {
     fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
-        Ok(stream.wait_event(&self.0.event.event)?)
+        let MadeEvent { context, event, .. } = &*self.0.event;
+        if !stream.device().is(&context.device) {
+            // Its kernels may have printed, or have failed.
+            context.after(event.synchronize())?;
+        }
+        Ok(stream.wait_event(event)?)
     }
 
     fn kind(&self) -> NodeKind {
@@ -162,7 +170,7 @@ pub(crate) fn synchronize(event: EventHandle) -> Result<(), Code> {
 }
 
 fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
-    crate::context::state::device()?;
+    crate::context::state::check()?;
     let made = event.get()?;
     made.context.check()?;
     if made.captured().is_some() {
@@ -180,6 +188,9 @@ pub(crate) fn elapsed(start: EventHandle, end: EventHandle) -> Result<f32, Code>
         if !made.event.has_passed()? {
             return Err(NOT_READY);
         }
+    }
+    if !end.context.shares_device(&start.context) {
+        return Err(INVALID_HANDLE.because("the events are of different devices"));
     }
     let time = end.context.after(end.event.elapsed_since(&start.event))?;
     Ok(time.as_secs_f32() * 1000.0)

@@ -174,7 +174,7 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
         }
         PER_THREAD => own(),
         _ => {
-            state::device()?;
+            state::check()?;
             let made = handle.get()?;
             made.context.check()?;
             Ok(made.used())
@@ -264,8 +264,7 @@ pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green:
 }
 
 pub(crate) fn device(stream: StreamHandle) -> Result<c_int, Code> {
-    used(stream)?;
-    Ok(0)
+    Ok(used(stream)?.context.ordinal)
 }
 
 /// Attributes of the legacy default streams, by context.

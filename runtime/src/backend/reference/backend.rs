@@ -74,6 +74,10 @@ impl Backend for ReferenceDevice {
         self.allocations.find(address).map(|(range, _)| range)
     }
 
+    fn overlaps(&self, range: MemoryRange) -> bool {
+        self.allocations.overlaps(range)
+    }
+
     fn memory_info(&self) -> MemoryInfo {
         MemoryInfo { free: MAX_BUFFER.saturating_sub(self.allocations.bytes()), total: MAX_BUFFER }
     }

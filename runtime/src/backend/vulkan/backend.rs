@@ -55,6 +55,10 @@ impl Backend for Device {
         Self::find(self, address)
     }
 
+    fn overlaps(&self, range: MemoryRange) -> bool {
+        self.blocks.overlaps(range)
+    }
+
     fn memory_info(&self) -> MemoryInfo {
         self.memory.info(self.blocks.bytes())
     }

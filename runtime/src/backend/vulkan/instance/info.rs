@@ -10,7 +10,7 @@ use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::instance::held;
 use crate::backend::vulkan::instance::{Instance, drivers, quirks, version_of};
 use crate::error::{Error, Result};
-use crate::info::{DeviceInfo, DeviceKind};
+use crate::info::{BusAddress, DeviceInfo, DeviceKind};
 
 /// Queries the driver, which doesn't know the target's facts. `version` is the Vulkan version to use, at least 1.1.
 pub fn query(instance: &Instance, physical: vk::PhysicalDevice, index: usize, version: Version) -> Result<DeviceInfo> {
@@ -35,6 +35,11 @@ pub fn query(instance: &Instance, physical: vk::PhysicalDevice, index: usize, ve
     let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
     if offer.has(Some(Version(1, 2)), khr::shader_float_controls::NAME) {
         chain = chain.push_next(&mut controls);
+    }
+    let mut bus = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
+    let has_bus = offer.has(None, ext::pci_bus_info::NAME);
+    if has_bus {
+        chain = chain.push_next(&mut bus);
     }
     // SAFETY: `physical` was enumerated from `instance`, and the chain has only structures that the device knows.
     unsafe { instance.raw().get_physical_device_properties2(physical, &mut chain) };
@@ -95,10 +100,17 @@ pub fn query(instance: &Instance, physical: vk::PhysicalDevice, index: usize, ve
         driver_version: properties.driver_version,
         api_version: version_of(properties.api_version),
         uuid: ids.device_uuid,
+        bus: has_bus.then_some(BusAddress {
+            domain: bus.pci_domain,
+            bus: bus.pci_bus,
+            device: bus.pci_device,
+            function: bus.pci_function,
+        }),
         target,
         max_buffer_size: if has_maintenance4 { maintenance4.max_buffer_size } else { u64::MAX },
         seen: Vec::new(),
         bugs,
+        ids: [properties.vendor_id, properties.device_id],
         missing,
         own,
         keeps_pipelines,
@@ -203,6 +215,7 @@ fn float_controls(found: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> Floa
 }
 
 /// A device. It can be opened unless [`DeviceInfo::missing`] has entries.
+#[derive(Clone)]
 pub(crate) struct PhysicalDevice {
     pub(crate) handle: vk::PhysicalDevice,
     /// The driver's description of the device.
