@@ -116,10 +116,20 @@ impl<'s> ModuleDecoder<'s> {
                 ast::Item::Alias { name, target } => {
                     self.errors.extend(self.check_name(".alias", name.span).err());
                     let found = self.names.get(target.text).copied();
-                    let is_kernel = |id| self.signature(id).is_some_and(|known| known.kind == FunctionKind::Entry);
+                    let declared = self.names.get(name.text).copied();
+                    let signature = |symbol| match symbol {
+                        Some(Symbol::Function(id)) => self.signature(id),
+                        _ => None,
+                    };
+                    let wrong = match (signature(declared), signature(found)) {
+                        (_, Some(target)) if target.kind == FunctionKind::Entry => Some("which is a kernel"),
+                        (None, Some(_)) => Some("whose own name is not declared as a function before it"),
+                        (Some(own), Some(target)) if !own.is_like(target) => Some("which has other parameters"),
+                        _ => None,
+                    };
                     match found {
-                        Some(Symbol::Function(id)) if is_kernel(id) => {
-                            let message = format!("alias of `{}`, which is a kernel", target.text);
+                        Some(Symbol::Function(_)) if wrong.is_some() => {
+                            let message = format!("alias of `{}`, {}", target.text, wrong.unwrap_or_default());
                             self.errors.push(Diagnostic::invalid(message, target.span));
                         }
                         Some(symbol @ Symbol::Function(_)) => {
@@ -133,7 +143,10 @@ impl<'s> ModuleDecoder<'s> {
                     }
                 }
                 ast::Item::File { index, name } => {
-                    self.program.files.insert(*index, (*name).to_owned());
+                    if self.program.files.insert(*index, (*name).to_owned()).is_some() {
+                        let message = format!("there are two files {index}");
+                        self.errors.push(Diagnostic::invalid(message, None));
+                    }
                 }
                 ast::Item::Pragma(text) => self.errors.extend(self.check_name(".pragma", text.span).err()),
             }
@@ -198,7 +211,8 @@ impl<'s> ModuleDecoder<'s> {
         variable: &ast::Variable<'s>,
         name: ast::Ident<'s>,
     ) -> Result<(), Diagnostic> {
-        let external = self.program.variables.at(earlier).is_some_and(|earlier| earlier.external);
+        let known = self.program.variables.at(earlier);
+        let external = known.is_some_and(|earlier| earlier.external);
         if variable.linkage == Some(Linkage::Extern) {
             return Ok(());
         }
@@ -206,6 +220,17 @@ impl<'s> ModuleDecoder<'s> {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
         let definition = declared_variable(variable, name)?;
+        let is_like = |known: &Variable| {
+            known.space == definition.space && (known.unsized_array || known.size == definition.size)
+        };
+        if !known.is_some_and(is_like) {
+            let message = format!("`{}` was declared with another size or state space", name.text);
+            return Err(Diagnostic::invalid(message, name.span));
+        }
+        if variable.linkage.is_none() {
+            let message = format!("`{}` was declared `.extern`, and has no linkage here", name.text);
+            return Err(Diagnostic::invalid(message, name.span));
+        }
         // The definition takes the declaration's number, so that all uses mean it.
         if let Some(slot) = self.program.variables.at_mut(earlier) {
             *slot = definition;
@@ -228,8 +253,17 @@ impl<'s> ModuleDecoder<'s> {
         };
         let signature =
             Signature { kind: function.kind, formals: types(&function.params), results: types(&function.returns) };
+        if function.linkage == Some(Linkage::Extern) && function.body.is_some() {
+            let message = format!("`{}` is `.extern`, and defined", name.text);
+            self.errors.push(Diagnostic::invalid(message, name.span));
+        }
         match self.names.get(name.text) {
-            Some(Symbol::Function(_)) => {}
+            Some(Symbol::Function(id)) => {
+                if self.signature(*id).is_some_and(|known| !known.is_like(&signature)) {
+                    let message = format!("`{}` was declared with other parameters", name.text);
+                    self.errors.push(Diagnostic::invalid(message, name.span));
+                }
+            }
             Some(_) => {
                 self.errors.push(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
             }

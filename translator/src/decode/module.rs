@@ -28,6 +28,17 @@ pub(super) struct Signature {
     pub results: Vec<Passed>,
 }
 
+impl Signature {
+    /// Whether another declaration can mean the same function. Types of the same size are alike, and those that are none.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let alike = |one: &[Passed], two: &[Passed]| {
+            let same = |(a, b): (&Passed, &Passed)| a.bytes == b.bytes || a.bytes == 0 || b.bytes == 0;
+            one.len() == two.len() && one.iter().zip(two).all(same)
+        };
+        self.kind == other.kind && alike(&self.formals, &other.formals) && alike(&self.results, &other.results)
+    }
+}
+
 /// The state of decoding a module.
 pub(super) struct ModuleDecoder<'s> {
     pub(super) program: Program,
