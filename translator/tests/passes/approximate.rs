@@ -221,15 +221,16 @@ fn roots() {
         ("sqrt", Unary::SqrtApprox, (|x| x.sqrt()) as fn(f64) -> f64, 2f64.powi(-23)),
         ("rsqrt", Unary::InverseSqrtApprox, |x| x.sqrt().recip(), 2f64.powf(-22.9)),
     ] {
-        let mut device = unary(&unknown(), op);
-        let mut worst = Worst::default();
-        // All mantissas, since the exponent changes nothing, and all exponents.
-        let mantissas = (0..1 << 24).step_by(29).map(|bits| f32::from_bits(0x3f80_0000 + bits));
-        for x in operands().chain(mantissas).filter(|x| x.is_normal() && *x > 0.0) {
-            let exact = exact(f64::from(x));
-            worst.note((f64::from(device.apply_f32([x])) / exact - 1.0).abs(), x);
+        for (device_name, mut device) in unary_on_both(op) {
+            let mut worst = Worst::default();
+            // All mantissas, since the exponent changes nothing, and all exponents.
+            let mantissas = (0..1 << 24).step_by(29).map(|bits| f32::from_bits(0x3f80_0000 + bits));
+            for x in operands().chain(mantissas).filter(|x| x.is_normal() && *x > 0.0) {
+                let exact = exact(f64::from(x));
+                worst.note((f64::from(device.apply_f32([x])) / exact - 1.0).abs(), x);
+            }
+            worst.check(&format!("{name} on {device_name}, relative"), bound);
         }
-        worst.check(&format!("{name}, relative"), bound);
     }
 }
 
@@ -239,6 +240,7 @@ fn ends_of_roots() {
     let right = Facts { roots_f32_close: true, roots_f32_ends: true, ..unknown().facts };
     let devices = [
         ("unknown", unknown().facts),
+        ("fusing", Facts { fma_f32_fused: true, fma_f32_denormals: true, ..unknown().facts }),
         ("close", Facts { roots_f32_close: true, ..unknown().facts }),
         ("close, subnormals too", Facts { roots_f32_close: true, roots_f32_denormals: true, ..unknown().facts }),
         ("right", right.clone()),

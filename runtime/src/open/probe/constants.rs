@@ -95,8 +95,9 @@ pub const OTHERS: [(&[Fact], &[Known]); 6] = [
     ),
 ];
 
-/// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN. The last is the least normal f32.
-const NUMBERS: [f64; 12] = [
+/// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN. The square of the last but one doesn't fit
+/// an f32, which shows compilers that round the product of two known factors of `fma`, as Mesa's for Intel does. The last is the least normal f32.
+const NUMBERS: [f64; 13] = [
     0.0,
     -0.0,
     f64::NAN,
@@ -108,6 +109,7 @@ const NUMBERS: [f64; 12] = [
     0.25,
     f64::INFINITY,
     f64::NEG_INFINITY,
+    1.000_244_140_625,
     1.175_494_350_822_287_5e-38,
 ];
 const SPECIALS: usize = 3;
