@@ -9,26 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much more an instruction counts for each loop around it.
-const ROUNDS: u64 = 10;
-/// Loops that count.
-const MOST_LOOPS: u32 = 4;
-
-/// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
-/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, and of operands
-/// of square roots (`sqrt.rs`).
-const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
-/// Instructions between such a comparison and its branch, the first one after it.
-const BRANCH_DISTANCE: usize = 8;
-
-/// What a kernel's code costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// Weighted issue cycles of one wave.
-    pub cycles: u64,
-    /// How deep its loops nest.
-    pub loops: u32,
-}
+use crate::cost::{self, Cost, RARE};
 
 /// The cost of a kernel, from the text that RADV shows of it, a round of whose loops does the work of so many; `None` where that has none of
 /// AMD's instructions.
@@ -58,31 +39,10 @@ pub fn cost(code: &str, unrolled: u64) -> Option<Cost> {
             instructions.push((first, operands.first().copied().unwrap_or_default()));
         }
     }
-    // A backward branch closes the loop that starts at its target, where several may jump to.
-    let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
     let target = |&(opcode, operand): &(&str, &str)| labels.get(operand).filter(|_| opcode.contains("branch"));
-    let is_decided_by = |test: usize, at: usize| {
-        let is_near = (test..test + BRANCH_DISTANCE).contains(&at);
-        is_near && !instructions[test..at].iter().any(|instruction| target(instruction).is_some())
-    };
-    for (at, instruction) in instructions.iter().enumerate() {
-        let Some(&target) = target(instruction) else { continue };
-        if target <= at {
-            loops.insert(target, at);
-        } else if tests.iter().any(|&test| is_decided_by(test, at)) {
-            rare.push(at + 1..target);
-        }
-    }
-    let depth = |at: usize| loops.iter().filter(|&(&start, &end)| (start..=end).contains(&at)).count() as u32;
-    let depths = (0..instructions.len()).map(depth);
-    let deepest = depths.clone().max()?;
-    let weighted =
-        instructions.iter().zip(depths).enumerate().filter(|(at, _)| !rare.iter().any(|rare| rare.contains(at)));
-    let (mut outside, mut inside) = (0, 0);
-    for (_, ((opcode, _), depth)) in weighted {
-        *if depth > 0 { &mut inside } else { &mut outside } += cycles(opcode) * ROUNDS.pow(depth.min(MOST_LOOPS));
-    }
-    Some(Cost { cycles: outside + inside / unrolled, loops: deepest })
+    let branches = instructions.iter().enumerate().filter_map(|(at, instruction)| Some((at, *target(instruction)?)));
+    let costs: Vec<u64> = instructions.iter().map(|(opcode, _)| cycles(opcode)).collect();
+    cost::weighted(&costs, &branches.collect(), &tests, unrolled)
 }
 
 /// The scalar register that an instruction sets to a constant.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use ptx2spv_translator::interface::Entry;
-use ptx2spv_translator::target::{Math, Target};
+use ptx2spv_translator::target::{Feature, Math, Target};
 use ptx2spv_translator::{Options, Program, Source};
 use serde::{Deserialize, Serialize};
 
-use crate::amd;
+use crate::cost;
 use crate::pipelines::{Compiled, Vulkan};
 
 /// Threads of a block, where neither the kernel nor its twin says it.
@@ -35,12 +35,14 @@ pub struct Numbers {
 
 impl Numbers {
     fn of(compiled: &Compiled, unrolled: u64) -> Result<Self> {
-        let cost = amd::cost(&compiled.code, unrolled)
-            .with_context(|| format!("{}: no machine code of AMD", compiled.name))?;
+        let cost = cost::of(compiled, unrolled)
+            .with_context(|| format!("{}: no machine code that is known", compiled.name))?;
+        // By the names of RADV, ANV and Turnip.
+        let sum = |names: [&str; 2]| names.map(|name| compiled.statistic(name)).iter().sum::<u64>();
         Ok(Self {
-            instructions: compiled.statistic("Instructions"),
-            registers: compiled.statistic("VGPRs"),
-            spills: compiled.statistic("Spilled SGPRs") + compiled.statistic("Spilled VGPRs"),
+            instructions: sum(["Instructions", "Instruction Count"]),
+            registers: sum(["VGPRs", "Max live registers"]) + compiled.statistic("Registers used"),
+            spills: sum(["Spilled SGPRs", "Spilled VGPRs"]) + sum(["Spill Count", "STP Count"]),
             cycles: cost.cycles,
             loops: cost.loops,
         })
@@ -65,6 +67,8 @@ pub struct Row {
     pub exact: Numbers,
     pub fast: Numbers,
     pub twin: Option<Numbers>,
+    /// Processor time of the slowest pipeline, and its kernel.
+    pub slowest: (f64, String),
 }
 
 fn repository() -> PathBuf {
@@ -86,6 +90,14 @@ pub fn files() -> Result<Vec<PathBuf>> {
     }
     files.extend(in_folder("tests/instructions")?.into_iter().step_by(SAMPLE));
     Ok(files)
+}
+
+/// Whether a file has a kernel with a GLSL twin.
+pub fn has_twin(file: &Path) -> Result<bool> {
+    let text = fs::read_to_string(file)?;
+    let entries = text.split(".entry").skip(1).filter_map(|rest| rest.trim_start().split(['(', ' ', '\n']).next());
+    let measured: Vec<&str> = entries.filter(|entry| is_measured(file, entry)).collect();
+    measured.into_iter().try_fold(false, |has, entry| Ok(has || twin(entry)?.is_some()))
 }
 
 /// A file's path within the repository.
@@ -112,19 +124,34 @@ fn unrolled(entry: &str) -> u64 {
     UNROLLED.iter().find(|(kernel, _)| *kernel == entry).map_or(1, |(_, times)| *times)
 }
 
+/// A module's instructions: their opcodes and operands.
+fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    let mut rest = words.get(5..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let head = rest.first()?;
+        let (instruction, others) = rest.split_at_checked((head >> 16).max(1) as usize)?;
+        rest = others;
+        Some((head & 0xffff, &instruction[1..]))
+    })
+}
+
 /// The workgroup of a module with one entry point: the operands of `OpExecutionMode … LocalSize`.
 fn workgroup(words: &[u32]) -> Option<[u32; 3]> {
     const EXECUTION_MODE: u32 = 16;
     const LOCAL_SIZE: u32 = 17;
-    let mut rest = words.get(5..)?;
-    while let [head, operands @ ..] = rest {
-        let length = (head >> 16) as usize;
-        if let (EXECUTION_MODE, [_, LOCAL_SIZE, x, y, z, ..]) = (head & 0xffff, operands) {
-            return Some([*x, *y, *z]);
-        }
-        rest = rest.get(length.max(1)..)?;
-    }
-    None
+    instructions(words).find_map(|instruction| match instruction {
+        (EXECUTION_MODE, [_, LOCAL_SIZE, x, y, z, ..]) => Some([*x, *y, *z]),
+        _ => None,
+    })
+}
+
+/// Whether a target has the arithmetic that a module computes with.
+fn is_possible(words: &[u32], target: &Target) -> bool {
+    const CAPABILITY: u32 = 17;
+    let needs = |capability: u32| instructions(words).any(|instruction| instruction == (CAPABILITY, &[capability][..]));
+    [(9, Feature::ShaderFloat16), (10, Feature::ShaderFloat64), (11, Feature::ShaderInt64)]
+        .into_iter()
+        .all(|(capability, feature)| !needs(capability) || target.has(feature))
 }
 
 /// Translates a file for a preset, and makes the pipelines on a device.
@@ -137,20 +164,26 @@ pub fn compile(file: &Path, target: &Target, vulkan: &Vulkan) -> Result<Vec<Row>
         // Kernels that read images need descriptors, which nothing here has.
         for entry in translated.interface.entries.iter().filter(|entry| !entry.samples()) {
             let twin = if is_measured(file, &entry.name) { twin(&entry.name)? } else { None };
+            let twin = twin.filter(|words| is_possible(words, target));
             let block = twin.as_deref().and_then(workgroup).unwrap_or(BLOCK);
             let unrolled = if twin.is_some() { unrolled(&entry.name) } else { 1 };
-            let own = Numbers::of(&vulkan.compile_kernel(&translated.spirv, entry, block)?, unrolled)?;
+            let compiled = vulkan.compile_kernel(&translated.spirv, entry, block)?;
+            let own = Numbers::of(&compiled, unrolled)?;
             let row = if twin.is_some() { entry.name.clone() } else { name(file) };
             let at = match rows.iter().position(|known| known.name == row) {
                 Some(at) => at,
                 None => {
                     let twin = twin.map(|words| of_twin(vulkan, &words, entry, block)).transpose()?;
-                    rows.push(Row { name: row, exact: Numbers::default(), fast: Numbers::default(), twin });
+                    let [exact, fast] = [Numbers::default(); 2];
+                    rows.push(Row { name: row, exact, fast, twin, slowest: (0.0, String::new()) });
                     rows.len() - 1
                 }
             };
             let sum = if math == Math::EXACT { &mut rows[at].exact } else { &mut rows[at].fast };
             *sum = sum.and(own);
+            if compiled.seconds > rows[at].slowest.0 {
+                rows[at].slowest = (compiled.seconds, compiled.name);
+            }
         }
     }
     Ok(rows)

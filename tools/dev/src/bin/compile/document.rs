@@ -1,4 +1,4 @@
-//! `docs/machine-code.md`: what RADV makes of this repository's kernels for AMD devices that aren't there.
+//! `docs/machine-code.md`: what Mesa's compilers make of this repository's kernels for devices that aren't there.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,8 +19,41 @@ use crate::corpus::{self, Numbers, Row};
 use crate::pipelines::Vulkan;
 use crate::worker;
 
-/// RADV's devices without hardware, with their presets.
-const DEVICES: [(&str, &str); 3] = [("navi21", "amd-rdna"), ("navi31", "amd-rdna"), ("polaris10", "amd-gcn")];
+/// A device without hardware.
+struct Device {
+    name: &'static str,
+    preset: &'static str,
+    /// Part of its name in Vulkan.
+    text: &'static str,
+    /// What has its driver imitate it. Mesa's shims, which stand for the kernel's drivers, are found where the system's libraries are.
+    environment: &'static [(&'static str, &'static str)],
+}
+
+/// Processor time of a pipeline that is worth a word, in seconds.
+const SLOW: f64 = 5.0;
+
+const DEVICES: [Device; 5] = [
+    Device { name: "navi21", preset: "amd-rdna", text: "NAVI21", environment: &[("RADV_FORCE_FAMILY", "navi21")] },
+    Device { name: "navi31", preset: "amd-rdna", text: "NAVI31", environment: &[("RADV_FORCE_FAMILY", "navi31")] },
+    Device {
+        name: "polaris10",
+        preset: "amd-gcn",
+        text: "POLARIS10",
+        environment: &[("RADV_FORCE_FAMILY", "polaris10")],
+    },
+    Device {
+        name: "tigerlake",
+        preset: "intel-xe",
+        text: "TGL",
+        environment: &[("INTEL_STUB_GPU_PLATFORM", "tgl"), ("LD_PRELOAD", "libintel_noop_drm_shim.so")],
+    },
+    Device {
+        name: "adreno740",
+        preset: "adreno",
+        text: "Adreno",
+        environment: &[("FD_GPU_ID", "740"), ("LD_PRELOAD", "libfreedreno_noop_drm_shim.so")],
+    },
+];
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -34,6 +67,9 @@ pub struct Arguments {
     /// Only files whose path contains this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
+    /// Only kernels with a GLSL twin.
+    #[arg(long)]
+    twins: bool,
     /// Processor time for the kernels of one file, translation included, in seconds.
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u64,
@@ -44,12 +80,11 @@ pub struct Arguments {
 
 /// Compiles one file in this process. Without one, the device is opened, and its driver's version is written.
 pub fn compile_here(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
-    let (device, preset) =
-        DEVICES.into_iter().find(|(device, _)| *device == arguments.device).context("no such device")?;
-    let vulkan = Vulkan::new(&format!("RADV {}", device.to_uppercase()))?;
+    let device = DEVICES.iter().find(|device| device.name == arguments.device).context("no such device")?;
+    let vulkan = Vulkan::new(device.text)?;
     match &arguments.file {
         Some(file) => {
-            let target = Target::preset(preset).context("no such preset")?;
+            let target = Target::preset(device.preset).context("no such preset")?;
             serde_json::to_writer(out, &corpus::compile(file, &target, &vulkan)?)?;
         }
         None => serde_json::to_writer(out, &vulkan.driver)?,
@@ -59,8 +94,7 @@ pub fn compile_here(arguments: &Arguments, out: &mut dyn Write) -> Result<Status
 
 /// What was made for a device.
 struct Made {
-    device: &'static str,
-    preset: &'static str,
+    device: &'static Device,
     /// Version of the driver in words.
     driver: String,
     rows: Vec<Row>,
@@ -69,12 +103,15 @@ struct Made {
 pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     let mut files = corpus::files()?;
     files.retain(|file| corpus::name(file).contains(&arguments.filter));
+    if arguments.twins {
+        let have_twins = files.iter().map(|file| corpus::has_twin(file)).collect::<Result<Vec<_>>>()?;
+        files = files.into_iter().zip(have_twins).filter_map(|(file, has)| has.then_some(file)).collect();
+    }
     // Side by side, since compilers keep to one thread.
-    let devices = DEVICES.into_iter().filter(|(device, _)| device.contains(&arguments.device));
+    let devices = DEVICES.iter().filter(|device| device.name.contains(&arguments.device));
     let found: Vec<_> = thread::scope(|scope| {
         let files = &files;
-        let threads: Vec<_> =
-            devices.map(|(device, preset)| scope.spawn(move || make(arguments, device, preset, files))).collect();
+        let threads: Vec<_> = devices.map(|device| scope.spawn(move || make(arguments, device, files))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     let (mut all, mut faults) = (Vec::new(), Vec::new());
@@ -87,7 +124,13 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             Err(error) => writeln!(out, "{error:#}")?,
         }
     }
-    ensure!(!all.is_empty(), "there is none of RADV's devices without hardware");
+    for (device, slowest) in all.iter().flat_map(|made| made.rows.iter().map(|row| (made.device.name, &row.slowest))) {
+        let (seconds, kernel) = slowest;
+        if *seconds > SLOW {
+            writeln!(out, "{device}: the pipeline of {kernel} takes {seconds:.1} s")?;
+        }
+    }
+    ensure!(!all.is_empty(), "there is none of the devices without hardware");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/machine-code.md");
     if arguments.check {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -95,46 +138,54 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
             compare(&text, made, &mut faults, out)?;
         }
     } else {
-        ensure!(arguments.filter.is_empty() && arguments.device.is_empty(), "the document has all files and devices");
+        ensure!(arguments.filter.is_empty(), "the document has all files");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let (head, _) = text.split_once("\n## ").context("the text before the tables")?;
-        fs::write(&path, format!("{}\n{}", head.trim_end(), all.iter().map(section).collect::<String>()))?;
+        fs::write(&path, with_sections(&text, &all)?)?;
     }
     faults.iter().try_for_each(|fault| writeln!(out, "{fault}"))?;
     Ok(if faults.is_empty() { Status::Success } else { Status::Failure })
 }
 
 /// Compiles all files for a device, and tells of those that don't. Fails if there is no such device.
-fn make(
-    arguments: &Arguments,
-    device: &'static str,
-    preset: &'static str,
-    files: &[PathBuf],
-) -> Result<(Made, Vec<String>)> {
-    let driver = compile_apart(arguments, device, None).with_context(|| format!("{device} is skipped"))?;
-    let (mut made, mut failed) = (Made { device, preset, driver, rows: Vec::new() }, Vec::new());
+fn make(arguments: &Arguments, device: &'static Device, files: &[PathBuf]) -> Result<(Made, Vec<String>)> {
+    let driver = compile_apart(arguments, device, None).with_context(|| format!("{} is skipped", device.name))?;
+    let (mut made, mut failed) = (Made { device, driver, rows: Vec::new() }, Vec::new());
     for file in files {
         match compile_apart::<Vec<Row>>(arguments, device, Some(file)) {
-            Ok(rows) => made.rows.extend(rows),
-            Err(error) => failed.push(format!("{device}, {}: {error:#}", corpus::name(file))),
+            Ok(rows) => made.rows.extend(rows.into_iter().filter(|row| !arguments.twins || row.twin.is_some())),
+            Err(error) => failed.push(format!("{}, {}: {error:#}", device.name, corpus::name(file))),
         }
     }
     Ok((made, failed))
 }
 
-/// Does a device's work in a process of its own, where RADV imitates the device and compiles everything anew.
-fn compile_apart<T: DeserializeOwned>(arguments: &Arguments, device: &str, file: Option<&Path>) -> Result<T> {
-    let mut words: Vec<&OsStr> = ["document", "--device", device].map(OsStr::new).to_vec();
+/// Does a device's work in a process of its own, where the driver imitates the device and compiles everything anew.
+fn compile_apart<T: DeserializeOwned>(arguments: &Arguments, device: &Device, file: Option<&Path>) -> Result<T> {
+    let mut words: Vec<&OsStr> = ["document", "--device", device.name].map(OsStr::new).to_vec();
     words.extend(file.into_iter().flat_map(|file| [OsStr::new("--file"), file.as_os_str()]));
-    let environment = [("RADV_FORCE_FAMILY", device), ("MESA_SHADER_CACHE_DISABLE", "true")];
+    let environment = [device.environment, &[("MESA_SHADER_CACHE_DISABLE", "true")]].concat();
     worker::run(arguments.seconds, &words, &environment)
+}
+
+/// The document with new sections of these devices; those of others stay.
+fn with_sections(document: &str, made: &[Made]) -> Result<String> {
+    let (head, mut rest) = document.split_once("\n## ").context("the text before the tables")?;
+    let mut sections = BTreeMap::new();
+    while !rest.is_empty() {
+        let (section, others) = rest.split_once("\n## ").unwrap_or((rest, ""));
+        sections.insert(section.lines().next().unwrap_or_default(), format!("\n## {}\n", section.trim_end()));
+        rest = others;
+    }
+    sections.extend(made.iter().map(|made| (made.device.name, section(made))));
+    let sections = DEVICES.iter().filter_map(|device| sections.remove(device.name));
+    Ok(format!("{}\n{}", head.trim_end(), sections.collect::<String>()))
 }
 
 /// A device's part of the document.
 fn section(made: &Made) -> String {
-    let Made { device, preset, driver, rows } = made;
-    let mut text = format!("\n## {device}\n\nPreset `{preset}`, {driver}. {}\n\n", means(rows));
-    let columns = ["instructions", "VGPRs", "spills", "cycles", "by GLSL"];
+    let Made { device, driver, rows } = made;
+    let mut text = format!("\n## {}\n\nPreset `{}`, {driver}. {}\n\n", device.name, device.preset, means(rows));
+    let columns = ["instructions", "registers", "spills", "cycles", "by GLSL"];
     let fast = columns.map(|column| format!("fast: {column}"));
     let _ = writeln!(text, "| kernel | {} | {} |\n|{}", columns.join(" | "), fast.join(" | "), " --- |".repeat(11));
     for row in rows {
@@ -180,9 +231,10 @@ fn means(rows: &[Row]) -> String {
 
 /// Compares what was made with the document, and names what is worse.
 fn compare(document: &str, made: &Made, faults: &mut Vec<String>, out: &mut dyn Write) -> Result<()> {
-    let start = format!("\n## {}\n", made.device);
+    let device = made.device.name;
+    let start = format!("\n## {device}\n");
     let Some((_, section)) = document.split_once(&start) else {
-        writeln!(out, "{} is compiled, and not compared: the document was made without it", made.device)?;
+        writeln!(out, "{device} is compiled, and not compared: the document was made without it")?;
         return Ok(());
     };
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -190,8 +242,8 @@ fn compare(document: &str, made: &Made, faults: &mut Vec<String>, out: &mut dyn 
     if !is_same_driver {
         writeln!(
             out,
-            "{}: instructions and cycles are not compared, which are of another Mesa than {}",
-            made.device, made.driver
+            "{device}: instructions and cycles are not compared, which are of another Mesa than {}",
+            made.driver
         )?;
     }
     let documented: BTreeMap<&str, [Numbers; 2]> = section.lines().filter_map(read).collect();
@@ -199,13 +251,13 @@ fn compare(document: &str, made: &Made, faults: &mut Vec<String>, out: &mut dyn 
         let Some(earlier) = documented.get(row.name.as_str()) else { continue };
         for (how, now, before) in [("exact", row.exact, earlier[0]), ("fast", row.fast, earlier[1])] {
             if now.spills > 0 && before.spills == 0 {
-                faults.push(format!("{}, {}, {how}: {} registers spill", made.device, row.name, now.spills));
+                faults.push(format!("{device}, {}, {how}: {} registers spill", row.name, now.spills));
             }
             let values =
                 [("instructions", now.instructions, before.instructions), ("cycles", now.cycles, before.cycles)];
             for (what, now, before) in values {
                 if is_same_driver && now as f64 > before as f64 * 1.02 {
-                    faults.push(format!("{}, {}, {how}: {now} {what}, and {before} before", made.device, row.name));
+                    faults.push(format!("{device}, {}, {how}: {now} {what}, and {before} before", row.name));
                 }
             }
         }
@@ -230,8 +282,9 @@ mod tests {
     fn made(spills: u64, cycles: u64) -> Made {
         let numbers = Numbers { instructions: 50, registers: 8, spills, cycles, loops: 1 };
         let twin = Some(Numbers { cycles: 500, ..numbers });
-        let rows = vec![Row { name: "kernel".to_owned(), exact: numbers, fast: numbers, twin }];
-        Made { device: "navi21", preset: "amd-rdna", driver: "Mesa 22.3.6".to_owned(), rows }
+        let slowest = (0.1, "kernel".to_owned());
+        let rows = vec![Row { name: "kernel".to_owned(), exact: numbers, fast: numbers, twin, slowest }];
+        Made { device: &DEVICES[0], driver: "Mesa 22.3.6".to_owned(), rows }
     }
 
     fn faults(document: &Made, made: &Made) -> (Vec<String>, String) {
@@ -257,6 +310,15 @@ mod tests {
         let (found, said) = faults(&made(0, 1000), &other);
         assert_eq!(found.len(), 2);
         assert!(said.contains("another Mesa than Mesa 25.0.7"), "{said}");
+    }
+
+    #[test]
+    fn sections_of_other_devices_stay() {
+        let [navi21, navi31] = [&DEVICES[0], &DEVICES[1]].map(|device| Made { device, ..made(0, 1000) });
+        let before = with_sections(&format!("head\n{}", section(&navi31)), &[navi21]).unwrap();
+        let after = with_sections(&before, &[Made { device: &DEVICES[1], ..made(0, 700) }]).unwrap();
+        assert_eq!(after.matches("\n## ").count(), 2);
+        assert!(after.find("| 1000 |") < after.find("| 700 |"), "{after}");
     }
 
     #[test]

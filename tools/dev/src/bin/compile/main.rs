@@ -3,9 +3,12 @@
 //!
 //! Each file is compiled in a process of its own, which a limit of processor time ends.
 
+mod adreno;
 mod amd;
 mod corpus;
+mod cost;
 mod document;
+mod intel;
 mod pipelines;
 mod worker;
 
@@ -33,7 +36,7 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compile this repository's kernels on RADV's devices without hardware, and write docs/machine-code.md or compare with it.
+    /// Compile this repository's kernels on Mesa's devices without hardware, and write docs/machine-code.md or compare with it.
     Document(document::Arguments),
 }
 
@@ -51,7 +54,7 @@ struct Files {
     /// Processor time for the pipelines of one file, in seconds.
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u64,
-    /// Show the issue cycles of AMD's code too, ten times as many for each loop.
+    /// Show the issue cycles of AMD's, Intel's or Adreno's code too, ten times as many for each loop.
     #[arg(long)]
     costs: bool,
     /// Show the machine code too.
@@ -100,7 +103,7 @@ fn compile_all(arguments: &Files, out: &mut dyn Write) -> Result<Status> {
     }
     if arguments.costs {
         for kernel in &mut compiled {
-            let cost = amd::cost(&kernel.code, 1);
+            let cost = cost::of(kernel, 1);
             kernel.statistics.extend(cost.map(|cost| ("Cycles".to_owned(), cost.cycles as f64)));
         }
     }

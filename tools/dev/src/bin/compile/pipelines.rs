@@ -19,6 +19,9 @@ pub struct Compiled {
     pub name: String,
     /// Processor time.
     pub seconds: f64,
+    /// Invocations that run together.
+    #[serde(default)]
+    pub subgroup: u32,
     /// By the driver's names for them.
     pub statistics: BTreeMap<String, f64>,
     /// The last of the texts that the driver shows, which is the machine code.
@@ -172,6 +175,10 @@ impl Vulkan {
         let [pipeline] = made.map_err(|(_, error)| error).with_context(|| name.clone())?[..] else {
             bail!("no pipeline")
         };
+        let told = vk::PipelineInfoKHR::default().pipeline(pipeline);
+        // SAFETY: as in `new`.
+        let executables = unsafe { self.executables.get_pipeline_executable_properties(&told) }?;
+        let subgroup = executables.first().context("no executable")?.subgroup_size;
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
         // SAFETY: as in `new`; a compute pipeline has at least one executable.
         let found = unsafe { self.executables.get_pipeline_executable_statistics(&info) }?;
@@ -192,7 +199,8 @@ impl Vulkan {
             };
             Ok((statistic.name_as_c_str()?.to_string_lossy().into_owned(), value))
         });
-        Ok(Compiled { name, seconds, statistics: statistics.collect::<Result<_>>()?, code: self.code(&info)? })
+        let statistics = statistics.collect::<Result<_>>()?;
+        Ok(Compiled { name, seconds, subgroup, statistics, code: self.code(&info)? })
     }
 
     /// The last of an executable's texts.

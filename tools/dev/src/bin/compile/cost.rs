@@ -1,0 +1,61 @@
+//! What machine code costs by a model: the issue cycles of each instruction, ten times as much for each loop around it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::pipelines::Compiled;
+use crate::{adreno, amd, intel};
+
+/// How much more an instruction counts for each loop around it.
+const ROUNDS: u64 = 10;
+/// Loops that count.
+const MOST_LOOPS: u32 = 4;
+
+/// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
+/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, and of operands
+/// of square roots (`sqrt.rs`).
+pub const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
+/// Instructions between such a comparison and its branch, the first one after it.
+const BRANCH_DISTANCE: usize = 8;
+
+/// What a kernel's code costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Weighted issue cycles of one wave.
+    pub cycles: u64,
+    /// How deep its loops nest.
+    pub loops: u32,
+}
+
+/// The cost of a kernel, a round of whose loops does the work of so many; `None` where nothing is known of the device's instructions.
+pub fn of(compiled: &Compiled, unrolled: u64) -> Option<Cost> {
+    let code = &compiled.code;
+    adreno::cost(code, unrolled)
+        .or_else(|| amd::cost(code, unrolled))
+        .or_else(|| intel::cost(code, compiled.subgroup, unrolled))
+}
+
+/// The sum of the instructions' costs. A backward branch closes the loop that starts at its target, where several may jump to. A forward one
+/// soon after a test with one of the [`RARE`] constants jumps over what is hardly ever executed and doesn't count.
+pub fn weighted(costs: &[u64], branches: &BTreeMap<usize, usize>, tests: &[usize], unrolled: u64) -> Option<Cost> {
+    let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
+    let is_decided_by = |test: usize, at: usize| {
+        at < test + BRANCH_DISTANCE && branches.range(test..).next().is_some_and(|(&first, _)| first == at)
+    };
+    for (&at, &target) in branches {
+        if target <= at {
+            loops.insert(target, at);
+        } else if tests.iter().any(|&test| is_decided_by(test, at)) {
+            rare.push(at + 1..target);
+        }
+    }
+    let (mut outside, mut inside, mut deepest) = (0, 0, None);
+    for (at, cycles) in costs.iter().enumerate() {
+        let depth = loops.iter().filter(|&(&start, &end)| (start..=end).contains(&at)).count() as u32;
+        deepest = deepest.max(Some(depth));
+        if !rare.iter().any(|rare: &Range<usize>| rare.contains(&at)) {
+            *if depth > 0 { &mut inside } else { &mut outside } += cycles * ROUNDS.pow(depth.min(MOST_LOOPS));
+        }
+    }
+    Some(Cost { cycles: outside + inside / unrolled, loops: deepest? })
+}
