@@ -119,10 +119,15 @@ pub static PASSES: &[Pass] = &[
     // Before shuffles are mapped, of which products are made where no unit computes them.
     unit("expand_matrix_products", Tree, Tree, |unit, settings| {
         let Policy { workgroups, matrix_units, generation, floats, .. } = settings.policy;
-        let are_lanes_invocations = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
-        let has_unit = |types| are_lanes_invocations && matrix_units.contains(&types);
-        let has_floats = singles::trusts(&floats.trusted);
-        let means = legalize::Means { generation: *generation, has_floats, are_lanes_invocations };
+        let is_subgroup = warp::are_lanes_invocations(&unit.function, workgroups, settings.blocks);
+        let has_unit = |types| is_subgroup && matrix_units.contains(&types);
+        let trusted = &floats.trusted;
+        let means = legalize::Means {
+            generation: *generation,
+            are_lanes_invocations: warp::lanes(&unit.function, workgroups, settings.blocks) == 1,
+            has_floats: singles::trusts(trusted),
+            has_halves: trusted.convert_f16_exact,
+        };
         legalize::expand_matrix_products(&mut unit.function, means, has_unit);
         Ok(())
     }),

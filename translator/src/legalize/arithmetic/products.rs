@@ -15,10 +15,20 @@ use ptx2spv_target::{Generation, MatrixTypes};
 pub struct Means {
     /// Whose sums of floats they have; else those of `F32` arithmetic.
     pub generation: Option<Generation>,
+    /// Whether each lane is an invocation. Else each lane's code is repeated, and compilers take long for all of it.
+    pub are_lanes_invocations: bool,
     /// Whether the device's `F32` arithmetic is right about normal numbers, so that it serves for ordinary ones.
     pub has_floats: bool,
-    /// Whether lanes are invocations. What they take of each other is short then, and not repeated.
-    pub are_lanes_invocations: bool,
+    /// Whether the device converts f16 exactly. Else that is long.
+    pub has_halves: bool,
+}
+
+impl Means {
+    /// Whether there is a short way for sums of ordinary products.
+    fn serve(self, factors: Factors) -> bool {
+        let are_wide = matches!(factors, Factors::Bf16 | Factors::Tf32);
+        self.are_lanes_invocations && self.has_floats && (are_wide || factors == Factors::F16 && self.has_halves)
+    }
 }
 
 /// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
@@ -87,8 +97,7 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, means: Means, fragments: &Fragmen
     let Some(generation) = means.generation else {
         return plain_sums(b, fused, &Turns::of(b, means, fragments), results);
     };
-    let are_short = matches!(accumulator, Accumulator::ShortF32 | Accumulator::ShortF16);
-    if are_short || !means.has_floats {
+    if !means.serve(factors) {
         let sums = fused_sums(b, fused, fragments);
         return give(b, sums, results);
     }
@@ -135,7 +144,7 @@ pub struct Turns<'f> {
     own: Value,
     even: Value,
     odd: Value,
-    /// What all turns give. Else they form a loop: compilers take long where that much code stands for several lanes, and four times.
+    /// What all turns give. Else they form a loop, which is shorter.
     taken: Option<Vec<Lines>>,
 }
 
