@@ -28,6 +28,8 @@ pub struct Pass {
     /// The stage that it is at then.
     pub after: Stage,
     run: Run,
+    /// Whether it replaces operations on floats alone.
+    of_floats: bool,
 }
 
 /// What a pass needs to know.
@@ -210,36 +212,41 @@ pub static PASSES: &[Pass] = &[
         }
     }),
     // Before the others: what they make needs no care, and would only become slow.
-    operations("expand_singles", |policy| !policy.floats.trusted.denormals_f32_kept, singles::expand_single),
+    operations("expand_singles", |policy| !policy.floats.trusted.denormals_f32_kept, singles::expand_single)
+        .of_floats(),
     // These take care of denormals themselves.
     operations("expand_matrix_steps", ALWAYS, legalize::expand_matrix_step),
-    policy("expand_approximate", Mapped, |function, policy| legalize::expand_approximate(function, &policy.floats)),
-    operations("expand_root_ends", ALWAYS, legalize::expand_root_ends),
-    operations("expand_roots", |policy| !policy.floats.trusted.roots_f32_close, legalize::expand_root),
+    policy("expand_approximate", Mapped, |function, policy| legalize::expand_approximate(function, &policy.floats))
+        .of_floats(),
+    operations("expand_root_ends", ALWAYS, legalize::expand_root_ends).of_floats(),
+    operations("expand_roots", |policy| !policy.floats.trusted.roots_f32_close, legalize::expand_root).of_floats(),
     // Before the others: what these make of an operation may contain theirs.
-    operations("expand_flushed", ALWAYS, flushed::expand_flushed),
-    operations("expand_rounded", ALWAYS, legalize::expand_rounded),
+    operations("expand_flushed", ALWAYS, flushed::expand_flushed).of_floats(),
+    operations("expand_rounded", ALWAYS, legalize::expand_rounded).of_floats(),
     // After what needs no subnormals of it.
-    operations("expand_saturate", ALWAYS, legalize::expand_saturate),
-    policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)),
+    operations("expand_saturate", ALWAYS, legalize::expand_saturate).of_floats(),
+    policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)).of_floats(),
     // After what would keep it from flushing.
-    operations("take_flushing", ALWAYS, flushed::take_flushing),
+    operations("take_flushing", ALWAYS, flushed::take_flushing).of_floats(),
     // Before the two that follow, which expand each operation by itself.
     policy("group_extremes", Mapped, |function, policy| {
         if policy.branches_cheap {
             legalize::group_extremes(function, &policy.floats);
         }
-    }),
+    })
+    .of_floats(),
     policy("expand_division", Mapped, |function, policy| {
         legalize::expand_division(function, &policy.floats, policy.avoid_double_divisions)
-    }),
+    })
+    .of_floats(),
     operations(
         "expand_sqrt",
         |Policy { floats, .. }| !(floats.trusted.sqrt_f32_rounded && floats.trusted.sqrt_f64_rounded),
         legalize::expand_sqrt,
-    ),
+    )
+    .of_floats(),
     // The expansions before round too.
-    operations("expand_round", |policy| !policy.floats.trusted.rounding_exact, legalize::expand_round),
+    operations("expand_round", |policy| !policy.floats.trusted.rounding_exact, legalize::expand_round).of_floats(),
     // What long operations are made of is long itself where no arithmetic is trusted.
     unit("outline_untrusted", Mapped, Mapped, |unit, settings| {
         if singles::trusts(&settings.policy.floats.trusted) {
@@ -248,7 +255,8 @@ pub static PASSES: &[Pass] = &[
         legalize::outline(&mut unit.function, settings.policy, |shape| length("outline_untrusted", shape, settings))
     }),
     // What all others left to the device.
-    operations("expand_untrusted", |policy| !singles::trusts(&policy.floats.trusted), singles::expand_untrusted),
+    operations("expand_untrusted", |policy| !singles::trusts(&policy.floats.trusted), singles::expand_untrusted)
+        .of_floats(),
     policy("hide_byte_swaps", Mapped, |function, policy| {
         if policy.hide_byte_swaps {
             legalize::hide_byte_swaps(function);
@@ -377,15 +385,15 @@ fn between(first: &str, end: &str) -> impl Iterator<Item = &'static Pass> {
 }
 
 const fn every(name: &'static str, stage: Stage, run: fn(&mut Function)) -> Pass {
-    Pass { name, before: stage, after: stage, run: Run::Function(run) }
+    Pass { name, before: stage, after: stage, run: Run::Function(run), of_floats: false }
 }
 
 const fn policy(name: &'static str, stage: Stage, run: fn(&mut Function, &Policy)) -> Pass {
-    Pass { name, before: stage, after: stage, run: Run::Policy(run) }
+    Pass { name, before: stage, after: stage, run: Run::Policy(run), of_floats: false }
 }
 
 const fn operations(name: &'static str, lacks: fn(&Policy) -> bool, rule: Rule) -> Pass {
-    Pass { name, before: Mapped, after: Mapped, run: Run::Operations(lacks, rule) }
+    Pass { name, before: Mapped, after: Mapped, run: Run::Operations(lacks, rule), of_floats: false }
 }
 
 const fn unit(
@@ -394,10 +402,24 @@ const fn unit(
     after: Stage,
     run: fn(&mut Unit, &Settings<'_>) -> Result<(), ErrorKind>,
 ) -> Pass {
-    Pass { name, before, after, run: Run::Unit(run) }
+    Pass { name, before, after, run: Run::Unit(run), of_floats: false }
 }
 
 impl Pass {
+    /// The pass, for functions with floats alone: in others it finds nothing, and the walk for that is not made.
+    const fn of_floats(self) -> Self {
+        Self { of_floats: true, ..self }
+    }
+
+    /// Runs something on a kernel's function and its helpers, as far as they concern the pass.
+    fn each(&self, unit: &mut Unit, mut run: impl FnMut(&mut Function)) {
+        unit.function.each(|function| {
+            if !self.of_floats || function.has_floats() {
+                run(function);
+            }
+        });
+    }
+
     /// Runs it, and checks the rules of the stage that it leads to: in debug builds after every pass, else where a kernel becomes
     /// a tree. What emission takes is checked in any case ([`Legal`](crate::ir::Legal)).
     ///
@@ -406,8 +428,8 @@ impl Pass {
     pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
         match self.run {
             Run::Function(run) => unit.function.each(run),
-            Run::Policy(run) => unit.function.each(|function| run(function, settings.policy)),
-            Run::Operations(lacks, rule) if lacks(settings.policy) => unit.function.each(|function| {
+            Run::Policy(run) => self.each(unit, |function| run(function, settings.policy)),
+            Run::Operations(lacks, rule) if lacks(settings.policy) => self.each(unit, |function| {
                 rewrite_ops(function, |b, result, op| rule(b, settings.policy, b.type_of(result), op));
             }),
             Run::Operations(..) => {}

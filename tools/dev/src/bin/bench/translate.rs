@@ -94,11 +94,13 @@ struct KernelRow {
 fn kernels_of(lines: usize, target: &Target) -> Result<Report> {
     let mut report = Report::new(&["many", "lines", "ms", "SPIR-V MB"]);
     report.notes.push(format!("Processor time of one thread, for the target {}.", target.name));
+    // As modules for drivers that end long loops are made.
+    let options = Options::new(target).threads(NonZeroUsize::new(1)).suspend_in_loops(true);
     for (kind, text) in long_kernels::kernels(lines) {
         let source = Source::new("long.ptx", text);
         let clock = Clock::start();
         let program = Program::with_threads(&source, NonZeroUsize::new(1))?;
-        let translation = program.translate(&Options::new(target).threads(NonZeroUsize::new(1)))?;
+        let translation = program.translate(&options)?;
         let time = clock.elapsed();
         let row = KernelRow {
             kind,
