@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use anyhow::Result;
 use clap::ValueEnum;
 use ptx2spv::cases::contents::Array;
 use ptx2spv::cases::prepare::{Argument, Expectation};
@@ -105,6 +106,14 @@ impl Kind {
     /// The name on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Fails if programs of this kind are made of the tests' launch cases, and these can't be read.
+    pub fn check(self) -> Result<()> {
+        if matches!(self, Self::Changed | Self::Mutated) {
+            Launch::all()?;
+        }
+        Ok(())
     }
 
     /// The program for a seed; `None` if there is none.

@@ -73,6 +73,7 @@ fn run(command_line: &CommandLine, out: &mut dyn Write) -> Result<Status> {
     journal.remark(&format!("{} {}; {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), sides.names()))?;
     writeln!(out, "{}", sides.names())?;
     let kinds = if command_line.kind.is_empty() { Kind::value_variants() } else { &command_line.kind };
+    kinds.iter().try_for_each(|kind| kind.check())?;
     let course = |kind: &Kind| Course { kind: *kind, next: command_line.first, spent: Duration::ZERO, reduced: 0 };
     let mut courses: Vec<Course> = kinds.iter().map(course).collect();
     let time = command_line.hours.map(|hours| Duration::from_secs_f64(hours * 3600.0));
