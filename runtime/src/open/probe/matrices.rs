@@ -89,6 +89,8 @@ fn is_right(device: &Device, kind: &Kind, findings: &mut Findings) -> Result<boo
         let results = [true, false].map(|by_unit| {
             let mut facts = findings.facts.clone();
             *(kind.fact)(&mut facts) = by_unit;
+            // Without this one, no sum is left to the device's floats.
+            facts.convert_f32_exact &= by_unit;
             run(device, &facts, kind, &product)
         });
         let [by_unit, by_integers] = results;

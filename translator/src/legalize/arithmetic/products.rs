@@ -171,22 +171,18 @@ impl<'f> Turns<'f> {
 
     /// What a turn gives.
     fn take(&self, b: &Builder<'_>, number: Value) -> Lines {
-        // Words that are zero everywhere have no part.
         let is_used = |word: &Value| b.known(*word) != Some(0);
         let [low, high, low_next, high_next] = self.fragments.a;
-        let used = |words: [Value; 2]| {
-            let pairs = words.into_iter().zip(self.fragments.b);
-            let is_empty = !words.iter().any(is_used);
-            pairs.filter(move |(_, other)| is_used(other) && !is_empty)
-        };
-        let line = |words: Vec<Value>, first| {
+        let places = [[low, high], [low_next, high_next]].into_iter().zip(self.fragments.b);
+        // Only what is zero in both matrices has no part: infinity times zero is NaN.
+        let (words, others): (Vec<[Value; 2]>, Vec<Value>) =
+            places.filter(|(words, other)| words.iter().chain([other]).any(is_used)).unzip();
+        let line = |words: &mut dyn Iterator<Item = Value>, first| {
             let lane = b.add(first, number);
-            words.into_iter().map(|word| if is_used(&word) { b.from_lane(word, lane) } else { word }).collect()
+            words.map(|word| if is_used(&word) { b.from_lane(word, lane) } else { word }).collect()
         };
-        let rows = [[low, low_next], [high, high_next]]
-            .map(|words| line(used(words).map(|(word, _)| word).collect(), self.own));
-        let columns =
-            [self.even, self.odd].map(|first| line(self.fragments.b.into_iter().filter(is_used).collect(), first));
+        let rows = [0, 1].map(|row| line(&mut words.iter().map(|words| words[row]), self.own));
+        let columns = [self.even, self.odd].map(|first| line(&mut others.iter().copied(), first));
         Lines { rows, columns }
     }
 
