@@ -88,13 +88,18 @@ fn leaves(items: &[Item], dead: &[bool], position: usize) -> Option<Vec<Label>> 
         _ => Vec::new(),
     });
     let labels: Vec<Label> = labels.collect();
-    // A branch to the next instruction that stays is none.
+    (!stays(items, dead, position)).then_some(labels)
+}
+
+/// Whether an instruction is a branch to the next one that stays. The compiler removes it, and does not need its guard.
+pub(super) fn stays(items: &[Item], dead: &[bool], position: usize) -> bool {
+    let Some(Item::Instruction(instruction)) = items.get(position) else { return false };
+    let [Operand::Label(target)] = instruction.operands.as_slice() else { return false };
     let mut following = (position + 1..items.len()).map_while(|next| match items.get(next)? {
-        Item::Label(label) => Some(Some(*label)),
+        Item::Label(label) => Some(Some(label)),
         Item::Instruction(_) => (dead.get(next) == Some(&true)).then_some(None),
     });
-    let is_none = action == Action::Branch && following.any(|label| label.is_some_and(|label| labels.contains(&label)));
-    (!is_none).then_some(labels)
+    instruction.form.row.action == Action::Branch && following.any(|label| label == Some(target))
 }
 
 /// Whether control goes on after an instruction that ends a block, even without a guard.

@@ -3,7 +3,7 @@
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::blocks::{Block, calls};
+use super::blocks::{self, Block, calls};
 use crate::decode::program::{Instruction, Item, Reg};
 
 /// Most registers times blocks that are looked at. In larger functions everything counts as read later.
@@ -17,6 +17,8 @@ pub(super) struct Liveness {
     numbers: FxHashMap<Reg, usize>,
     /// For each block by its last item, the registers that are read after it.
     after: FxHashMap<usize, FixedBitSet>,
+    /// For each block by its first item, the registers that are read from there on.
+    from: FxHashMap<usize, FixedBitSet>,
 }
 
 impl Liveness {
@@ -31,7 +33,8 @@ impl Liveness {
                 });
             }
         }
-        let mut liveness = Self { dead: vec![false; items.len()], numbers, after: FxHashMap::default() };
+        let mut liveness =
+            Self { dead: vec![false; items.len()], numbers, after: FxHashMap::default(), from: FxHashMap::default() };
         if liveness.numbers.len().saturating_mul(blocks.len()) <= MAX_SIZE {
             liveness.solve(items, blocks);
         }
@@ -39,7 +42,14 @@ impl Liveness {
     }
 
     pub(super) fn is_read_after(&self, block: &Block, register: Reg) -> bool {
-        let read = block.items.last().and_then(|last| self.after.get(last));
+        self.is_read(block.items.last().and_then(|last| self.after.get(last)), register)
+    }
+
+    pub(super) fn is_read_from(&self, block: &Block, register: Reg) -> bool {
+        self.is_read(block.items.first().and_then(|first| self.from.get(first)), register)
+    }
+
+    fn is_read(&self, read: Option<&FixedBitSet>, register: Reg) -> bool {
         let number = self.numbers.get(&register);
         read.zip(number).is_none_or(|(read, number)| read.contains(*number))
     }
@@ -71,12 +81,17 @@ impl Liveness {
                 self.after.insert(*last, live.clone());
             }
             for &item in block.items.iter().rev() {
-                if let Some(Item::Instruction(instruction)) = items.get(item) {
+                if let Some(Item::Instruction(instruction)) = items.get(item)
+                    && !blocks::stays(items, &self.dead, item)
+                {
                     let dead = self.step(instruction, &mut live);
                     if let Some(slot) = self.dead.get_mut(item) {
                         *slot = dead;
                     }
                 }
+            }
+            if let Some(first) = block.items.first() {
+                self.from.insert(*first, live.clone());
             }
             if let Some(at_start) = at_start.get_mut(number).filter(|at_start| **at_start != live) {
                 *at_start = live;

@@ -28,8 +28,9 @@ pub(super) fn mark(items: &mut [Item]) {
     // What is dead divides no block.
     let blocks = blocks::find(items, &liveness.dead);
     let mut found = Products::of_constants(items, &liveness);
-    for block in &blocks {
-        found.collect(items, &liveness, block);
+    let starts = found.at_starts(items, &liveness, &blocks);
+    for (number, block) in blocks.iter().enumerate() {
+        found.collect(items, &liveness, block, &starts, number);
     }
     choice::choose(&mut found);
     let Products { products, sums, .. } = found;

@@ -21,6 +21,12 @@ pub(super) struct Product {
     pub(super) rounded: bool,
 }
 
+impl Product {
+    fn new(item: usize, kind: Kind) -> Self {
+        Self { item, kind, factors: [Factor::Other; 2], sums: Vec::new(), rounded: false }
+    }
+}
+
 /// A sum that has a product among its operands.
 #[derive(Debug)]
 pub(super) struct Sum {
@@ -45,17 +51,28 @@ impl Sum {
     }
 }
 
-/// A factor of a product: a register with the number of earlier writes in the block, or a constant.
+/// A factor of a product: a register and where its content is from, or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Factor {
-    Register(Reg, u32),
+    Register(Reg, Origin),
     Constant(u64),
     Other,
 }
 
+/// Where the content of a register is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The only instruction that writes the register.
+    Only,
+    /// An instruction of the block.
+    Item(usize),
+    /// Another block than this, given by its first item.
+    Before(Option<usize>),
+}
+
 /// The content of a register.
-#[derive(Clone, Copy, Debug)]
-enum Content {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
     Product {
         product: usize,
         negated: bool,
@@ -64,123 +81,152 @@ enum Content {
     Perhaps(usize),
 }
 
+impl Content {
+    fn of(product: usize) -> Self {
+        Self::Product { product, negated: false }
+    }
+
+    fn product(self) -> usize {
+        let (Self::Product { product, .. } | Self::Perhaps(product)) = self;
+        product
+    }
+}
+
+/// The registers that hold products.
+pub(super) type Contents = FxHashMap<Reg, Content>;
+
 /// The products and sums of a function.
-#[derive(Default)]
 pub(super) struct Products {
     pub(super) products: Vec<Product>,
     pub(super) sums: Vec<Sum>,
-    /// Registers that hold products of a constant, or their negations, in all blocks.
-    everywhere: FxHashMap<Reg, Content>,
+    /// The products of a constant or a parameter by their items.
+    constants: FxHashMap<usize, usize>,
+    once: WrittenOnce,
 }
 
 /// The registers of a block, after the instructions visited so far.
-#[derive(Default)]
 struct Registers {
-    contents: FxHashMap<Reg, Content>,
-    writes: FxHashMap<Reg, u32>,
+    contents: Contents,
+    /// The last instructions that write them.
+    writes: FxHashMap<Reg, usize>,
+    /// The block's first item.
+    first: Option<usize>,
 }
 
 impl Products {
-    /// Begins with products of a constant or a parameter in registers without other writes. NVIDIA's compiler moves
-    /// such a product to the sum's block.
+    /// Begins with products of a constant or a parameter. NVIDIA's compiler moves such a product to the sum's block.
     pub(super) fn of_constants(items: &[Item], liveness: &Liveness) -> Self {
-        let mut found = Self::default();
         let once = WrittenOnce::new(items);
-        let mut constants = FxHashSet::default();
+        let mut loaded = FxHashSet::default();
         for (item, instruction) in instructions(items).filter(|(_, instruction)| loads_constant(instruction)) {
             instruction.visit_registers(&mut |register, writes| {
                 if writes && once.is_written_by(register, item) {
-                    constants.insert(register);
+                    loaded.insert(register);
                 }
             });
         }
         let is_constant = |operand: &Operand| match operand {
             Operand::Imm(_) => true,
-            Operand::Reg(register) => constants.contains(register),
+            Operand::Reg(register) => loaded.contains(register),
             _ => false,
         };
+        let mut found = Self { products: Vec::new(), sums: Vec::new(), constants: FxHashMap::default(), once };
         for (item, instruction) in instructions(items).filter(|(item, _)| liveness.dead.get(*item) == Some(&false)) {
-            let Some(register) = once.result(item, instruction) else { continue };
-            let registers = Registers::default();
-            let content = found.copied(instruction, &registers).or_else(|| {
-                let kind = product(instruction).filter(|kind| copies::copy(instruction, *kind).is_none())?;
-                let constant = instruction.operands.iter().skip(1).any(is_constant);
-                constant.then(|| found.product(item, kind, instruction, &registers))
-            });
-            found.everywhere.extend(content.map(|content| (register, content)));
+            let kind = kind(instruction).filter(|_| instruction.operands.iter().skip(1).any(is_constant));
+            if let Some(kind) = kind {
+                found.constants.insert(item, found.products.len());
+                found.products.push(Product::new(item, kind));
+            }
         }
         found
     }
 
-    /// The product in a register, if there is one.
-    fn content(&self, register: Reg, registers: &Registers) -> Option<Content> {
-        registers.contents.get(&register).or_else(|| self.everywhere.get(&register)).copied()
+    /// The registers that hold the same product of a constant at the start of a block however control gets there, for
+    /// each block.
+    pub(super) fn at_starts(&self, items: &[Item], liveness: &Liveness, blocks: &[Block]) -> Vec<Contents> {
+        let mut starts: Vec<Option<Contents>> = vec![None; blocks.len()];
+        if let Some(first) = starts.first_mut() {
+            *first = Some(Contents::default());
+        }
+        let mut todo = if self.constants.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(number) = todo.pop() {
+            let (Some(block), Some(Some(start))) = (blocks.get(number), starts.get(number)) else { continue };
+            let mut contents = start.clone();
+            for (item, instruction) in executed(items, liveness, block) {
+                let product = self.constants.get(&item).copied();
+                let content = self.copied(instruction, &contents).or_else(|| product.map(Content::of));
+                write(&mut contents, instruction, content);
+            }
+            contents.retain(|register, content| {
+                matches!(content, Content::Product { .. }) && liveness.is_read_after(block, *register)
+            });
+            for &next in &block.next {
+                match starts.get_mut(next) {
+                    Some(Some(start)) => {
+                        let before = start.len();
+                        start.retain(|register, content| contents.get(register) == Some(content));
+                        if start.len() < before {
+                            todo.push(next);
+                        }
+                    }
+                    Some(start) => {
+                        *start = Some(contents.clone());
+                        todo.push(next);
+                    }
+                    None => {}
+                }
+            }
+        }
+        starts.into_iter().map(Option::unwrap_or_default).collect()
     }
 
     /// Adds the products and sums of a block.
-    pub(super) fn collect(&mut self, items: &[Item], liveness: &Liveness, block: &Block) {
-        let mut registers = Registers::default();
-        for &item in &block.items {
-            if let Some(Item::Instruction(instruction)) = items.get(item)
-                && liveness.dead.get(item) == Some(&false)
-            {
-                self.instruction(item, instruction, &mut registers);
-            }
+    pub(super) fn collect(
+        &mut self,
+        items: &[Item],
+        liveness: &Liveness,
+        block: &Block,
+        starts: &[Contents],
+        number: usize,
+    ) {
+        let mut contents = starts.get(number).cloned().unwrap_or_default();
+        contents.retain(|register, _| liveness.is_read_from(block, *register));
+        let mut registers = Registers { contents, writes: FxHashMap::default(), first: block.items.first().copied() };
+        for (item, instruction) in executed(items, liveness, block) {
+            self.instruction(item, instruction, &mut registers);
         }
         for (register, content) in registers.contents {
-            let (Content::Product { product, .. } | Content::Perhaps(product)) = content;
-            if let Some(product) = self.products.get_mut(product)
+            let goes_on = |next: usize| starts.get(next).is_some_and(|start| start.get(&register) == Some(&content));
+            if let Some(product) = self.products.get_mut(content.product())
                 && !product.rounded
             {
-                product.rounded = liveness.is_read_after(block, register);
+                product.rounded =
+                    liveness.is_read_after(block, register) && !block.next.iter().all(|next| goes_on(*next));
             }
         }
     }
 
     fn instruction(&mut self, item: usize, instruction: &Instruction, registers: &mut Registers) {
-        let everywhere = instruction.operands.first().is_some_and(|operand| match operand {
-            Operand::Reg(register) => self.everywhere.contains_key(register),
-            _ => false,
-        });
-        if everywhere {
-            if product(instruction).is_some() {
-                self.uses(item, instruction, registers);
-            }
-            return;
-        }
-        let content = match self.copied(instruction, registers) {
+        let content = match self.copied(instruction, &registers.contents) {
             Some(content) => Some(content),
             None => {
                 self.uses(item, instruction, registers);
-                let kind = product(instruction).filter(|kind| copies::copy(instruction, *kind).is_none());
-                kind.map(|kind| self.product(item, kind, instruction, registers))
+                kind(instruction).map(|kind| self.product(item, kind, instruction, registers))
             }
         };
-        let guarded = instruction.guard.is_some();
         instruction.visit_registers(&mut |register, writes| {
-            if !writes {
-                return;
-            }
-            *registers.writes.entry(register).or_default() += 1;
-            let before = registers.contents.remove(&register);
-            let after = match (guarded, before) {
-                (false, _) => content,
-                (true, Some(Content::Product { product, .. } | Content::Perhaps(product))) => {
-                    Some(Content::Perhaps(product))
-                }
-                (true, None) => None,
-            };
-            if let Some(after) = after {
-                registers.contents.insert(register, after);
+            if writes {
+                registers.writes.insert(register, item);
             }
         });
+        write(&mut registers.contents, instruction, content);
     }
 
     /// The product that an instruction copies or negates, if there is one.
-    fn copied(&self, instruction: &Instruction, registers: &Registers) -> Option<Content> {
+    fn copied(&self, instruction: &Instruction, contents: &Contents) -> Option<Content> {
         let candidates = instruction.operands.iter().skip(1).take(2);
         let mut found = candidates.filter_map(|operand| match operand {
-            Operand::Reg(source) => self.content(*source, registers).map(|content| (*source, content)),
+            Operand::Reg(source) => contents.get(source).map(|content| (*source, *content)),
             _ => None,
         });
         let (source, Content::Product { product, negated }) = found.next()? else { return None };
@@ -202,8 +248,10 @@ impl Products {
             self.sums.push(Sum { item, sides, fused: None });
         }
         instruction.visit_registers(&mut |register, writes| {
-            let Some(content) = self.content(register, registers).filter(|_| !writes) else { return };
-            let (Content::Product { product, .. } | Content::Perhaps(product)) = content;
+            let Some(product) = registers.contents.get(&register).map(|content| content.product()) else { return };
+            if writes {
+                return;
+            }
             if let Some(position) = fusable.iter().position(|fusable| *fusable == product) {
                 fusable.swap_remove(position);
             } else if let Some(product) = self.products.get_mut(product) {
@@ -216,7 +264,9 @@ impl Products {
     fn sides(&self, instruction: &Instruction, kind: Kind, registers: &Registers) -> [Option<(usize, bool)>; 2] {
         [1, 2].map(|index| {
             let Some(Operand::Reg(register)) = instruction.operands.get(index) else { return None };
-            let Some(Content::Product { product, negated }) = self.content(*register, registers) else { return None };
+            let Some(Content::Product { product, negated }) = registers.contents.get(register).copied() else {
+                return None;
+            };
             (self.products.get(product)?.kind == kind).then_some((product, negated))
         })
     }
@@ -231,17 +281,73 @@ impl Products {
         a != b && same && a_negated == b_negated && !is_difference(instruction)
     }
 
-    fn product(&mut self, item: usize, kind: Kind, instruction: &Instruction, registers: &Registers) -> Content {
+    fn product(&mut self, item: usize, kind: Kind, instruction: &Instruction, registers: &mut Registers) -> Content {
         let factors = [1, 2].map(|index| match instruction.operands.get(index) {
-            Some(Operand::Reg(register)) => {
-                Factor::Register(*register, registers.writes.get(register).copied().unwrap_or(0))
-            }
+            Some(Operand::Reg(register)) => Factor::Register(*register, self.origin(*register, registers)),
             Some(Operand::Imm(bits)) => Factor::Constant(*bits),
             _ => Factor::Other,
         });
-        self.products.push(Product { item, kind, factors, sums: Vec::new(), rounded: false });
-        Content::Product { product: self.products.len() - 1, negated: false }
+        let number = self.constants.get(&item).copied().unwrap_or(self.products.len());
+        if number == self.products.len() {
+            self.products.push(Product::new(item, kind));
+        }
+        // What holds the product of an earlier turn of a loop needs it rounded.
+        let result = instruction.operands.first();
+        let earlier = registers.contents.iter().any(|(register, content)| {
+            content.product() == number && !matches!(result, Some(Operand::Reg(result)) if result == register)
+        });
+        if let Some(product) = self.products.get_mut(number) {
+            product.factors = factors;
+            product.rounded |= earlier;
+        }
+        Content::of(number)
     }
+
+    fn origin(&self, register: Reg, registers: &Registers) -> Origin {
+        match registers.writes.get(&register) {
+            _ if self.once.contains(register) => Origin::Only,
+            Some(item) => Origin::Item(*item),
+            None => Origin::Before(registers.first),
+        }
+    }
+}
+
+/// The kind of a product that may be fused and is no copy.
+fn kind(instruction: &Instruction) -> Option<Kind> {
+    product(instruction).filter(|kind| copies::copy(instruction, *kind).is_none())
+}
+
+/// Notes the content of the registers that an instruction writes. A product, if it isn't a copy, is no longer in
+/// others, which would hold that of an earlier turn of a loop.
+fn write(contents: &mut Contents, instruction: &Instruction, content: Option<Content>) {
+    if let Some(content) = content.filter(|_| kind(instruction).is_some()) {
+        contents.retain(|_, other| other.product() != content.product());
+    }
+    instruction.visit_registers(&mut |register, writes| {
+        if !writes {
+            return;
+        }
+        let before = contents.remove(&register);
+        let after = match instruction.guard {
+            None => content,
+            Some(_) => before.map(|before| Content::Perhaps(before.product())),
+        };
+        if let Some(after) = after {
+            contents.insert(register, after);
+        }
+    });
+}
+
+/// The instructions of a block that are not dead, with their positions.
+fn executed<'a>(
+    items: &'a [Item],
+    liveness: &'a Liveness,
+    block: &'a Block,
+) -> impl Iterator<Item = (usize, &'a Instruction)> {
+    block.items.iter().filter_map(|&item| match items.get(item) {
+        Some(Item::Instruction(instruction)) if liveness.dead.get(item) == Some(&false) => Some((item, instruction)),
+        _ => None,
+    })
 }
 
 /// The instructions of a function with their positions.
@@ -269,11 +375,8 @@ impl WrittenOnce {
         Self(written)
     }
 
-    /// The destination register of an instruction, if no other instruction writes it.
-    fn result(&self, item: usize, instruction: &Instruction) -> Option<Reg> {
-        let Some(Operand::Reg(register)) = instruction.operands.first() else { return None };
-        let is_result = instruction.form.is_destination(0) && self.is_written_by(*register, item);
-        is_result.then_some(*register)
+    fn contains(&self, register: Reg) -> bool {
+        self.0.get(&register).is_some_and(Option::is_some)
     }
 
     /// Whether an instruction is the only one that writes a register.
