@@ -3,8 +3,9 @@
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::FxHashMap;
 
-use super::graph::{BlockId, Cfg};
+use super::graph::{BlockId, Cfg, End};
 use crate::index::Index;
 
 /// The post-dominators of a graph.
@@ -16,23 +17,29 @@ pub struct Joins {
 impl Joins {
     /// Those of a graph.
     pub fn new(cfg: &Cfg) -> Self {
-        Self::along(cfg, |_| true)
+        Self::along(cfg, |_| true, &FxHashMap::default())
     }
 
     /// Those that count for threads which don't fail: their paths don't pass a block with a fault.
     pub fn without_faults(cfg: &Cfg) -> Self {
-        Self::along(cfg, |block| !cfg.faults(block))
+        Self::past_stops(cfg, &FxHashMap::default())
     }
 
-    /// Those of the paths that don't go on after some blocks.
-    fn along(cfg: &Cfg, goes_on: impl Fn(BlockId) -> bool) -> Self {
+    /// The same where `stops` has the blocks at whose ends threads stop, each with the block where they go on later.
+    pub fn past_stops(cfg: &Cfg, stops: &FxHashMap<BlockId, BlockId>) -> Self {
+        Self::along(cfg, |block| !cfg.faults(block), stops)
+    }
+
+    /// Those of the paths that don't go on after some blocks, and go on elsewhere after others.
+    fn along(cfg: &Cfg, goes_on: impl Fn(BlockId) -> bool, elsewhere: &FxHashMap<BlockId, BlockId>) -> Self {
         let mut graph = DiGraph::<(), ()>::with_capacity(cfg.blocks.len() + 1, cfg.blocks.len() * 2);
         for _ in 0..=cfg.blocks.len() {
             graph.add_node(());
         }
         let exit = BlockId::new(cfg.blocks.len());
         for (number, block) in cfg.blocks.enumerated().filter(|(number, _)| goes_on(*number)) {
-            let mut successors = block.end.successors().peekable();
+            let end = elsewhere.get(&number).map_or(block.end, |next| End::Goto(*next));
+            let mut successors = end.successors().peekable();
             if successors.peek().is_none() {
                 graph.add_edge(node(exit), node(number), ());
             }

@@ -90,7 +90,7 @@ pub static PASSES: &[Pass] = &[
     unit("suspend_in_loops", Uniform, Uniform, suspend_in_loops),
     // When no edges are added any more.
     unit("reconverge_in_loops", Uniform, Uniform, |unit, _| {
-        sync::reconverge_in_loops(&mut unit.function, &mut unit.graph);
+        sync::reconverge_in_loops(&mut unit.function, &mut unit.graph, &unit.resolved.stops);
         Ok(())
     }),
     unit("structurize", Uniform, Tree, structurize),

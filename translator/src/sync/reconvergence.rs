@@ -14,9 +14,12 @@
 //! Such a loop gets a new entry, to which only those edges lead that no thread takes on its way to a join in the loop. The
 //! others are then the back edges of a loop inside. Such edges always exist: those out of blocks whose join lies outside of the loop.
 //!
+//! Where [`super::resolve_barriers`] has made a kernel a loop around its stops, joins are those of the paths before: threads that don't stop
+//! on their way meet there, and others come later. The blocks where these go on may be new entries of the loops inside.
+//!
 //! Loops without warp operations, and those in which threads reconverge anyway, stay as they are.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barriers::new_entry;
 use crate::cfg::loops::{Edge, components, marked, ways_back};
@@ -25,8 +28,9 @@ use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, dependence};
 use crate::index::{Index, IndexVec, number};
 use crate::ir::{Block, Builder, Function, Stmt, Type, has_warp, last_mark};
 
-/// Gives new entries to the loops in which threads of a warp would not reconverge for a warp operation. The graph has no stops any more.
-pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
+/// Gives new entries to the loops in which threads of a warp would not reconverge for a warp operation. The graph has no stops any more:
+/// `stops` has the blocks that ended with one, each with the block where threads go on.
+pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg, stops: &FxHashMap<BlockId, BlockId>) {
     if !cfg.blocks.iter().any(|block| has_warp(&block.body)) {
         return;
     }
@@ -38,7 +42,7 @@ pub fn reconverge_in_loops(function: &mut Function, cfg: &mut Cfg) {
             entry.end = End::Goto(start);
         }
     }
-    let paths = Paths::new(function, cfg);
+    let paths = Paths::new(function, cfg, stops);
     let mut predecessors = cfg.predecessors();
     let mut todo = vec![(cfg.blocks.indices().collect::<Vec<_>>(), FxHashSet::default())];
     while let Some((part, cut)) = todo.pop() {
@@ -85,17 +89,20 @@ impl Loop {
 }
 
 /// The paths of a graph, before blocks were added.
-struct Paths {
+struct Paths<'s> {
     joins: Joins,
+    /// The blocks that ended with a stop, each with the block where threads go on.
+    stops: &'s FxHashMap<BlockId, BlockId>,
     /// Where threads of a warp may diverge.
     branches: Vec<BlockId>,
 }
 
-impl Paths {
-    fn new(function: &Function, cfg: &Cfg) -> Self {
+impl<'s> Paths<'s> {
+    fn new(function: &Function, cfg: &Cfg, stops: &'s FxHashMap<BlockId, BlockId>) -> Self {
         let divergent = dependence::divergent_branches(function, cfg, &|_| false);
         let branches = cfg.blocks.indices().zip(divergent).filter(|(_, divergent)| *divergent);
-        Self { joins: Joins::without_faults(cfg), branches: branches.map(|(branch, _)| branch).collect() }
+        let branches = branches.map(|(branch, _)| branch).collect();
+        Self { joins: Joins::past_stops(cfg, stops), stops, branches }
     }
 
     /// Whether no path leads from a block of a loop to its join without leaving the loop.
@@ -113,11 +120,8 @@ impl Paths {
     fn divergences(&self, cfg: &Cfg, here: &Loop) -> Vec<Divergence> {
         let divergence = |branch: &BlockId| {
             let join = self.joins.of(*branch).filter(|join| here.has(*join))?;
-            Some(Divergence {
-                branch: *branch,
-                join,
-                between: self.joins.between(cfg, *branch, |block| !cfg.faults(block)),
-            })
+            let goes_on = |block| !cfg.faults(block) && !self.stops.contains_key(&block);
+            Some(Divergence { branch: *branch, join, between: self.joins.between(cfg, *branch, goes_on) })
         };
         self.branches.iter().filter_map(divergence).collect()
     }
@@ -150,7 +154,7 @@ fn enter_elsewhere(
     function: &mut Function,
     cfg: &mut Cfg,
     here: Loop,
-    paths: &Paths,
+    paths: &Paths<'_>,
     divergences: &[Divergence],
 ) -> Vec<BlockId> {
     let safe = |edge: &Edge| !divergences.iter().any(|divergence| divergence.crosses(*edge));

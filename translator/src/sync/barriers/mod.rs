@@ -27,7 +27,9 @@ mod state_machine;
 pub(super) mod suspension;
 pub(super) mod triple_buffer;
 
-use crate::cfg::{Barrier, Cfg, Kind, Red, Reduction, Stop, dependence};
+use rustc_hash::FxHashMap;
+
+use crate::cfg::{Barrier, BlockId, Cfg, Kind, Red, Reduction, Stop, dependence};
 use crate::ir::{Builder, Builtin, Function, Stmt, Type, Value};
 use operations::WARP;
 pub(super) use operations::constant;
@@ -40,13 +42,15 @@ use suspension::{Numbers, Suspending};
 const MAX_BLOCK: u32 = 1024;
 
 /// What [`resolve_barriers`] has made of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// The number of the block's threads, rounded up to whole warps, must be a multiple of this number, for which its
     /// barriers wait.
     pub threads: Option<u32>,
     /// Whether the kernel is a loop around unconditional barriers.
     pub merged: bool,
+    /// The stops of such a kernel: the block that ends with each, and the one where threads then go on.
+    pub stops: FxHashMap<BlockId, BlockId>,
     /// If its blocks can end a dispatch and go on in the next: the words that each thread saves besides shared memory.
     pub saved_words: Option<u32>,
 }
@@ -128,8 +132,8 @@ pub fn resolve_barriers(
     if checks {
         mark_arrivals(function, cfg);
     }
-    let saved_words = state_machine::merge(function, cfg, wait, suspending);
-    Resolved { threads: None, merged: true, saved_words }
+    let (stops, saved_words) = state_machine::merge(function, cfg, wait, suspending);
+    Resolved { threads: None, merged: true, stops, saved_words }
 }
 
 /// Marks the arrivals at barriers that all threads of a warp must execute together. Barriers that stay in place need no

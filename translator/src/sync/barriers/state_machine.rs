@@ -3,6 +3,8 @@
 //! Before it goes back to the loop's head, a thread notes where it will go on: its *state*. At the latch, threads synchronize in one of two
 //! ways. Then each thread goes on in its state unless it still waits. The loop ends when all threads have ended.
 
+use rustc_hash::FxHashMap;
+
 use super::named::NamedBarriers;
 use super::operations::store;
 use super::suspension::{Suspending, live_at};
@@ -50,8 +52,14 @@ impl StateMachine {
     }
 }
 
-/// Rebuilds the kernel around its stops. With `suspending`, its blocks can be suspended; then the result is the words that each of their threads saves.
-pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Option<Suspending>) -> Option<u32> {
+/// Rebuilds the kernel around its stops, and gives the blocks that end with them, each with the one where threads go on. With `suspending`, its
+/// blocks can be suspended; then the result has the words that each of their threads saves.
+pub fn merge(
+    function: &mut Function,
+    cfg: &mut Cfg,
+    wait: Wait,
+    suspending: Option<Suspending>,
+) -> (FxHashMap<BlockId, BlockId>, Option<u32>) {
     let latch_data = match wait {
         Wait::Together => Latch::Together(TripleBuffer::new(function, Sharing::Workgroup)),
         Wait::Named => {
@@ -83,9 +91,13 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
     }
 
     let mut continuations = vec![start];
+    let mut stops = FxHashMap::default();
     for id in cfg.blocks.indices() {
         let Some(stop) = cfg.blocks.at_mut(id).and_then(|block| block.stop.take()) else { continue };
-        redirect(function, cfg, id, stop, &machine, &mut continuations);
+        if let Some(next) = redirect(function, cfg, id, stop, &machine, continuations.len()) {
+            stops.insert(id, next);
+            continuations.push(next);
+        }
     }
 
     let dispatch = dispatch(function, cfg, &machine, &continuations);
@@ -139,7 +151,7 @@ pub fn merge(function: &mut Function, cfg: &mut Cfg, wait: Wait, suspending: Opt
     }
     let body = b.into_block();
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
-    suspended.map(|suspended| suspended.words())
+    (stops, suspended.map(|suspended| suspended.words()))
 }
 
 fn set_state(b: &Builder<'_>, machine: &StateMachine, state: u32) {
@@ -168,16 +180,17 @@ pub fn set(cfg: &mut Cfg, id: BlockId, body: Block, end: End) {
     }
 }
 
-/// Replaces a block's stop by the arrival, the assignment of the new state and a branch to the latch. The block has one successor.
+/// Replaces a block's stop by the arrival, the assignment of the new state and a branch to the latch. The block has one successor. If threads wait
+/// there, the result is the block where they go on.
 fn redirect(
     function: &mut Function,
     cfg: &mut Cfg,
     id: BlockId,
     stop: Stop,
     machine: &StateMachine,
-    continuations: &mut Vec<BlockId>,
-) {
-    let Some(mut next) = cfg.blocks.at(id).and_then(|block| block.end.successors().next()) else { return };
+    continuations: usize,
+) -> Option<BlockId> {
+    let mut next = cfg.blocks.at(id)?.end.successors().next()?;
     let b = Builder::new(function);
     if cfg.blocks.at(id).is_some_and(|block| last_mark(&block.body).is_none()) {
         b.at(machine.at);
@@ -190,14 +203,14 @@ fn redirect(
     }
     let waits = !matches!(stop, Stop::Barrier(Barrier { kind: Kind::Arrive, .. }));
     if waits {
-        let state = number(continuations.len() + 1);
+        let state = number(continuations + 1);
         set_state(&b, machine, state);
     }
     let mut code = b.into_block();
-    let Some(block) = cfg.blocks.at_mut(id) else { return };
+    let block = cfg.blocks.at_mut(id)?;
     block.body.append(&mut code);
     if !waits {
-        return;
+        return None;
     }
     block.end = End::Goto(machine.latch);
     if let (Stop::Barrier(Barrier { kind: Kind::Red(red), .. }), Latch::Named(barriers)) = (&stop, &machine.latch_data)
@@ -207,7 +220,7 @@ fn redirect(
         let body = b.into_block();
         next = push(cfg, body, End::Goto(next));
     }
-    continuations.push(next);
+    Some(next)
 }
 
 /// Creates the blocks that branch to the continuation which the state names; gives the first of them.
