@@ -69,8 +69,8 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// The allocation that contains an address.
     fn find(&self, address: u64) -> Option<MemoryRange>;
 
-    /// Whether an allocation shares bytes with a range of at least one byte.
-    fn overlaps(&self, range: MemoryRange) -> bool;
+    /// The allocations that share bytes with a range of at least one byte.
+    fn overlapping(&self, range: MemoryRange) -> Vec<MemoryRange>;
 
     /// Total and free memory.
     fn memory_info(&self) -> MemoryInfo;

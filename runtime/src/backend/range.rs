@@ -199,9 +199,15 @@ impl<T: Clone> Allocations<T> {
 
     /// Whether an allocation shares bytes with a range of at least one byte.
     pub fn overlaps(&self, range: MemoryRange) -> bool {
+        !self.overlapping(range).is_empty()
+    }
+
+    /// The allocations that share bytes with a range of at least one byte.
+    pub fn overlapping(&self, range: MemoryRange) -> Vec<MemoryRange> {
         let last = range.address.saturating_add(range.size - 1);
-        let before = self.read().range(..=last).next_back().map(|(start, (size, _))| start.saturating_add(*size));
-        before.is_some_and(|end| end > range.address)
+        let allocations = self.read();
+        let before = allocations.range(..=last).rev().map(|(&address, &(size, _))| MemoryRange { address, size });
+        before.take_while(|found| found.address.saturating_add(found.size) > range.address).collect()
     }
 
     /// Bytes in all allocations.

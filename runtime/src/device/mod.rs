@@ -1,5 +1,6 @@
 //! The open device: what it is, and waiting for it.
 
+pub(crate) mod apart;
 pub(crate) mod attributes;
 pub(crate) mod host_functions;
 pub(crate) mod locks;
@@ -20,6 +21,7 @@ use crate::backend::deadline::{Deadline, TimeLimit};
 use crate::backend::order::{Point, Position, Progress, StreamKey, StreamState, Ticket};
 use crate::backend::range::{MemoryRange, PinnedRange, PinnedRanges};
 use crate::backend::{Backend, Image, Shader, Timer};
+use crate::device::apart::Apart;
 use crate::device::host_functions::{HostFunction, HostFunctions};
 use crate::device::locks::{StreamLock, StreamLocks};
 use crate::device::near::{Near, NearUser};
@@ -72,6 +74,7 @@ struct Shared {
     wants_images: AtomicBool,
     /// The region that all buffers come from while a module with 32-bit pointers is loaded.
     near: Mutex<Option<Arc<Near>>>,
+    apart: Apart,
 }
 
 /// While this lives, commands are collected.
@@ -112,6 +115,7 @@ impl Device {
             texture_bits: Arc::default(),
             wants_images: AtomicBool::new(false),
             near: Mutex::default(),
+            apart: Apart::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -208,6 +212,10 @@ impl Device {
         self.release(address);
     }
 
+    pub(crate) fn apart(&self) -> &Apart {
+        &self.shared.apart
+    }
+
     /// The region for modules with 32-bit pointers, if it was created.
     pub(crate) fn near(&self) -> Option<Arc<Near>> {
         lock(&self.shared.near).clone()
@@ -226,7 +234,7 @@ impl Device {
         }
         let mut size = near::MOST.min(self.backend().memory_info().total / 4);
         let address = loop {
-            match self.backend().allocate(size) {
+            match self.allocate_apart(size) {
                 Err(_) if size / 2 >= near::LEAST => size /= 2,
                 made => break made?,
             }
@@ -239,7 +247,7 @@ impl Device {
     pub(crate) fn allocate(&self, size: u64) -> Result<u64> {
         match self.needed_near() {
             Some(near) => near.allocate(size),
-            None => self.backend().allocate(size),
+            None => self.allocate_apart(size),
         }
     }
 

@@ -107,7 +107,7 @@ impl DeviceSelector {
         }
     }
 
-    /// Reads selectors separated by commas, as the options of the reference device are too.
+    /// Reads selectors separated by commas outside of parentheses, as the options of the reference device are too.
     ///
     /// ```
     /// use ptx2spv_runtime::DeviceSelector;
@@ -122,7 +122,17 @@ impl DeviceSelector {
     /// [`Error::BadSelector`], [`Error::BadReferenceOptions`].
     pub fn parse_list(text: &str) -> Result<Vec<Self>> {
         let mut parts: Vec<String> = Vec::new();
-        for part in text.split(',') {
+        // Names of devices have commas in parentheses.
+        let mut depth = 0_u32;
+        let separates = |character: char| {
+            match character {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            character == ',' && depth == 0
+        };
+        for part in text.split(separates) {
             let is_option = part.contains('=') || part.trim() == "check";
             match parts.last_mut().filter(|last| is_option && last.trim_start().starts_with("reference:")) {
                 Some(last) => *last = format!("{last},{part}"),
@@ -246,6 +256,8 @@ mod tests {
         let list = |text| DeviceSelector::parse_list(text).unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(list("cpu"), ["cpu"]);
         assert_eq!(list("cpu, name:radeon,1,default"), ["cpu", "name:radeon", "1", "best"]);
+        let named = list("llvmpipe (LLVM 15.0.6, 256 bits),cpu,0");
+        assert_eq!(named, ["name:llvmpipe (LLVM 15.0.6, 256 bits)", "cpu", "0"]);
         let many = list("reference:check,seed=7,cpu,reference:subgroup=64,check,reference");
         assert_eq!(many, ["reference:check,seed=7", "cpu", "reference:subgroup=64,check", "reference"]);
         for text in ["cpu,", ",", "cpu,,1"] {

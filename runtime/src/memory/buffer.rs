@@ -55,7 +55,8 @@ impl Device {
     /// Allocates a buffer that the host accesses at the same address.
     pub(crate) fn alloc_managed(&self, bytes: u64) -> Result<Buffer> {
         self.check_far("managed memory")?;
-        Ok(Buffer { address: self.backend().allocate_managed(bytes)?.address, device: self.clone(), len: bytes })
+        let range = self.share_apart(|| self.backend().allocate_managed(bytes))?;
+        Ok(Buffer { address: range.address, device: self.clone(), len: bytes })
     }
 
     /// Allocates a buffer that holds `data`.

@@ -132,7 +132,7 @@ impl<'d> DeviceMemory<'d> {
 
     /// Whether an allocation shares bytes with a range of at least one byte.
     pub fn overlaps(&self, range: MemoryRange) -> bool {
-        self.device.backend().overlaps(range)
+        self.device.overlaps(range)
     }
 
     /// The amount of total and free memory.

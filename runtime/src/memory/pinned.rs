@@ -123,7 +123,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
     pub fn allocate_pinned(&self, bytes: u64) -> Result<PinnedRange> {
-        self.keep(self.device().backend().allocate_pinned(bytes)?)
+        self.keep(self.device().share_apart(|| self.device().backend().allocate_pinned(bytes))?)
     }
 
     /// Allocates memory with one address for host and device, like `cuMemAllocManaged`. The host may access it once the
@@ -132,7 +132,7 @@ impl DeviceMemory<'_> {
     /// # Errors
     /// [`Error::NoManagedMemory`] if the device has none, [`Error::BufferTooLarge`], [`Error::OutOfMemory`].
     pub fn allocate_managed(&self, bytes: u64) -> Result<PinnedRange> {
-        self.keep(self.device().backend().allocate_managed(bytes)?)
+        self.keep(self.device().share_apart(|| self.device().backend().allocate_managed(bytes))?)
     }
 
     /// Makes existing host memory accessible to the device, like `cuMemHostRegister`. [`DeviceMemory::free`] undoes

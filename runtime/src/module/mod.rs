@@ -216,6 +216,13 @@ impl Module {
         self.shared.variables.find(name).map(|(variable, address)| MemoryRange { address, size: variable.size })
     }
 
+    /// The memory that holds all variables; `None` if there are none.
+    pub fn memory(&self) -> Option<MemoryRange> {
+        let variables = &self.shared.variables;
+        let (address, size) = (variables.address(), variables.layout.size);
+        (size > 0).then_some(MemoryRange { address, size })
+    }
+
     /// Names of the variables in the order of their addresses.
     pub fn variable_names(&self) -> Vec<&str> {
         self.shared.variables.layout.list.iter().map(|variable| variable.name.as_str()).collect()

@@ -415,7 +415,7 @@ impl Stream {
         let address = match pool.take_kept(self.state().key(), bytes, has_passed)? {
             Some(address) => address,
             None => {
-                let address = device.backend().allocate(bytes)?;
+                let address = device.allocate_apart(bytes)?;
                 pool.add(bytes);
                 address
             }

@@ -114,8 +114,12 @@ pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool, Code
 }
 
 pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int, Code> {
-    let (device, peer) = (state::device_by_ordinal(device)?, state::device_by_ordinal(peer)?);
-    Ok(is_accessible(&device, &peer)?.into())
+    let (device, peer) = (state::entry(device)?, state::entry(peer)?);
+    // Only devices of a kind that may have access are opened to find out.
+    if [&device, &peer].iter().any(|entry| entry.info().kind != DeviceKind::Cpu) {
+        return Ok(0);
+    }
+    Ok(is_accessible(&device.open()?, &peer.open()?)?.into())
 }
 
 pub(crate) fn peer_attribute(attribute: c_uint, device: c_int, peer: c_int) -> Result<c_int, Code> {

@@ -4,13 +4,14 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
 
 use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, InstanceOptions, ListedDevice, Process};
 
 use crate::abi::sync::{read, write};
 use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, lock, trace};
 use crate::context::visible;
+use crate::memory;
 
 struct Open {
     /// The devices that the program sees, by ordinal.
@@ -31,6 +32,9 @@ pub(crate) struct Entry {
 }
 
 static OPEN: RwLock<Option<Open>> = RwLock::new(None);
+
+/// Registers `end`.
+static AT_EXIT: Once = Once::new();
 
 /// Set when the process exits.
 static ENDED: AtomicBool = AtomicBool::new(false);
@@ -99,9 +103,14 @@ impl Entry {
             return Ok(open.clone());
         }
         let device = self.listed.open()?;
-        // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
-        // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
-        unsafe { libc::atexit(end) };
+        // Addresses tell the devices apart.
+        device.keep_apart(memory::is_used_elsewhere);
+        // Once is enough: what the program has registered since must find the devices.
+        AT_EXIT.call_once(|| {
+            // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
+            // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
+            unsafe { libc::atexit(end) };
+        });
         Ok(self.device.get_or_init(|| device).clone())
     }
 }
@@ -157,6 +166,13 @@ pub(crate) fn device_by_ordinal(ordinal: c_int) -> Result<Device, Code> {
     entry(ordinal)?.open()
 }
 
+/// The ordinal of an open device.
+pub(crate) fn ordinal(device: &Device) -> Result<c_int, Code> {
+    let is_it = |entry: &Arc<Entry>| entry.device.get().is_some_and(|open| open.is(device));
+    let found = with(|devices| devices.iter().position(is_it))?;
+    found.and_then(|found| c_int::try_from(found).ok()).ok_or(INVALID_DEVICE)
+}
+
 /// The devices that are open, apart from one.
 pub(crate) fn opened_beside(device: &Device) -> Vec<Device> {
     let open = read(&OPEN);
@@ -175,7 +191,8 @@ impl Open {
 extern "C" fn end() {
     let wait = || {
         for device in devices()?.iter().filter_map(|entry| entry.device.get()) {
-            device.synchronize()?;
+            // An error of one device has no caller to report to, and the others' kernels have printed too.
+            let _ = device.synchronize();
             write_output(device);
         }
         Ok::<_, Code>(())

@@ -13,21 +13,25 @@ pub(crate) fn wants_bus_order() -> bool {
     std::env::var_os(ORDER_VARIABLE).is_some_and(|value| value == "PCI_BUS_ID")
 }
 
-/// The numbers of the visible devices in a list. As in CUDA, the list ends before its first name of no device, or of one that is in it
-/// already.
+/// The numbers of the visible devices in a list. As in CUDA, the list ends before its first name of no device, is empty if a device is
+/// in it twice, and has names of the first one's kind: UUIDs or numbers.
 pub(crate) fn chosen(text: &str, uuids: &[String]) -> Vec<usize> {
+    const UUID: &str = "GPU-";
+    let has_uuids = text.trim_start().starts_with(UUID);
     let mut list = Vec::new();
     for name in text.split(',').map(str::trim) {
-        let number = if name.starts_with("GPU-") {
+        let number = if has_uuids {
             // The beginning of an UUID is enough if it is that of one device.
-            let mut found = uuids.iter().enumerate().filter(|(_, uuid)| uuid.starts_with(name));
+            let fits = |uuid: &String| name.starts_with(UUID) && uuid.starts_with(name);
+            let mut found = uuids.iter().enumerate().filter(|(_, uuid)| fits(uuid));
             found.next().filter(|_| found.next().is_none()).map(|(number, _)| number)
         } else {
             name.parse().ok().filter(|&number| number < uuids.len())
         };
         match number {
-            Some(number) if !list.contains(&number) => list.push(number),
-            _ => break,
+            Some(number) if list.contains(&number) => return Vec::new(),
+            Some(number) => list.push(number),
+            None => break,
         }
     }
     list
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn visible_devices_as_cuda_documents_them() {
         let uuids = ["GPU-8932f937-d72c", "GPU-8932f999-d72c", "GPU-46a12345-d72c"].map(str::to_owned);
-        let cases: [(&str, &[usize]); 12] = [
+        let cases: [(&str, &[usize]); 16] = [
             ("0", &[0]),
             ("2,0", &[2, 0]),
             (" 1 , 2", &[1, 2]),
@@ -80,8 +84,12 @@ mod tests {
             ("-1", &[]),
             ("1,-1,2", &[1]),
             ("0,3,1", &[0]),
-            ("1,1,2", &[1]),
-            ("GPU-46a1,0", &[2, 0]),
+            ("1,1,2", &[]),
+            ("0,2,0,7", &[]),
+            ("0,7,0", &[0]),
+            ("0,GPU-46a1", &[0]),
+            ("GPU-46a1,0", &[2]),
+            ("GPU-46a1,GPU-8932f99", &[2, 1]),
             ("GPU-8932f99", &[1]),
             ("GPU-8932f9", &[]),
         ];

@@ -50,9 +50,9 @@ const NO_DEVICE: c_int = -2;
 pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Memory) -> Result<(), Code> {
     let place = attributes.needed()?;
     let version = version::of_program()?;
-    let context = context::current()?;
+    context::current()?;
     let memory = |address: Option<u64>| address.map_or(Memory::NULL, Memory::from_address);
-    place.set(match pointer::find(Some(&context), pointer.address()) {
+    place.set(match pointer::find(pointer.address()) {
         Some(known) => PointerAttributes {
             kind: match known.place {
                 MemoryKind::Device | MemoryKind::Mapped => DEVICE,

@@ -9,7 +9,7 @@ use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
 use smallvec::SmallVec;
 
 use crate::abi::{Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, layouts};
-use crate::context::Context;
+use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
 use crate::module::{library, texture_reference};
@@ -129,6 +129,7 @@ fn submit(
     arguments: Arguments<'_>,
 ) -> Result<(), Code> {
     if stream.is_capturing() {
+        let handle = library::kernel_on(handle, &stream.context.device)?;
         return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
     }
     let function = handle.get()?;
@@ -177,7 +178,7 @@ impl Launch {
             params: params.as_in(),
             extra: Memory::NULL.as_in(),
         };
-        NodeParamsV2 { first, kernel: Handle::NULL, _context: 0 }
+        NodeParamsV2 { first, kernel: Handle::NULL, context: Handle::NULL }
     }
 
     pub fn attributes(&self) -> &Attributes {
@@ -301,7 +302,21 @@ pub(crate) struct NodeParams {
 pub(crate) struct NodeParamsV2 {
     first: NodeParams,
     kernel: FunctionHandle,
-    _context: usize,
+    context: ContextHandle,
+}
+
+impl NodeParams {
+    /// A library's kernel is that of the context's device, or of the current one's.
+    fn command_in(self, context: ContextHandle) -> Result<SharedCommand, Code> {
+        let context = if context.is_null() { context::current_if_any()? } else { Some(context.get()?) };
+        let function = match context.filter(|_| library::of_kernel(self.function).is_ok()) {
+            Some(context) => library::kernel_on(self.function, &context.device)?,
+            None => self.function,
+        };
+        let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
+        let arguments = Arguments::new(self.params, self.extra)?;
+        Ok(Arc::new(Launch::new(function, config, Attributes::default(), arguments)?))
+    }
 }
 
 impl Description for NodeParams {
@@ -312,9 +327,7 @@ impl Description for NodeParams {
     }
 
     fn command(self) -> Result<SharedCommand, Code> {
-        let config = LaunchConfig::new(self.grid, self.block).with_shared(self.shared_bytes);
-        let arguments = Arguments::new(self.params, self.extra)?;
-        Ok(Arc::new(Launch::new(self.function, config, Attributes::default(), arguments)?))
+        self.command_in(Handle::NULL)
     }
 }
 
@@ -327,7 +340,7 @@ impl Description for NodeParamsV2 {
 
     fn command(self) -> Result<SharedCommand, Code> {
         let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
-        NodeParams { function, ..self.first }.command()
+        NodeParams { function, ..self.first }.command_in(self.context)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::context::{self, Context};
 
 /// An array, or a level of a mip-mapped one.
 pub(crate) struct Array {
-    context: Arc<Context>,
+    pub context: Arc<Context>,
     pub array: runtime::Array,
     pub description: Description3D,
     /// Whether the array is a level of a mip-mapped array and is freed with it.

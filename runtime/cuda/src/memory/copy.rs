@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use ptx2spv_runtime::{CopySide, Device, Extent, Stream};
+use ptx2spv_runtime::{CopySide, Extent, Stream};
 
 use crate::abi::{
     Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_ALREADY_ENABLED,
@@ -13,7 +13,7 @@ use crate::context::{self, Context, ContextHandle, device};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory::array::ArrayHandle;
 use crate::memory::transfer::Transfer;
-use crate::memory::{self, Place};
+use crate::memory::{self, Owner, Place};
 use crate::stream::{self, StreamHandle, Used};
 
 /// The source or destination of a copy, with what the caller said of the address.
@@ -29,7 +29,7 @@ enum Side {
 enum Spot {
     Device(u64),
     /// Memory of another device.
-    Elsewhere(Device, u64),
+    Elsewhere(Owner, u64),
     Host(Memory),
     /// Host memory that is known, but that the device can't reach.
     Shared(Memory),
@@ -50,7 +50,7 @@ impl Side {
         };
         match (memory::place(context, address, bytes)?, self) {
             (Place::Device(address), _) => Ok(Spot::Device(address)),
-            (Place::Elsewhere(device, address), _) => Ok(Spot::Elsewhere(device, address)),
+            (Place::Elsewhere(owner, address), _) => Ok(Spot::Elsewhere(owner, address)),
             (Place::Unknown, Self::Known(_)) => Err(INVALID_VALUE),
             (Place::Host(_), _) => Ok(Spot::Shared(memory)),
             (Place::Unknown, Self::Any(_)) => Ok(Spot::Host(memory)),
@@ -92,15 +92,15 @@ fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
     }
 }
 
-/// One side of a copy, and the device that has it if that isn't the stream's.
-type Found = (CopySide, Option<Device>);
+/// One side of a copy, and its owner if that is another device than the stream's.
+type Found = (CopySide, Option<Owner>);
 
 impl Spot {
     /// The first of `len` contiguous bytes.
     fn linear(self, len: u64) -> Result<Found, Code> {
         Ok(match self {
             Self::Device(address) => (CopySide::device(address), None),
-            Self::Elsewhere(device, address) => (CopySide::device(address), Some(device)),
+            Self::Elsewhere(owner, address) => (CopySide::device(address), Some(owner)),
             Self::Host(memory) | Self::Shared(memory) => {
                 memory.check(len)?;
                 (CopySide::host(memory.pointer().cast()), None)
@@ -111,17 +111,20 @@ impl Spot {
 
 /// Copies rows, on a stream's device or between devices.
 fn copy_rows(context: &Context, stream: &Stream, from: Found, to: Found, extent: Extent) -> Result<(), Code> {
-    let ((from, from_device), (to, to_device)) = (from, to);
-    // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
-    context.after(unsafe {
-        if from_device.is_none() && to_device.is_none() {
-            stream.copy_rows(from, to, extent)
-        } else {
-            let own = stream.device();
-            let (from_device, to_device) = (from_device.as_ref().unwrap_or(own), to_device.as_ref().unwrap_or(own));
-            stream.copy_rows_between((from, from_device), (to, to_device), extent)
-        }
-    })
+    let ((from, from_owner), (to, to_owner)) = (from, to);
+    let Some(other) = from_owner.as_ref().or(to_owner.as_ref()) else {
+        // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
+        return context.after(unsafe { stream.copy_rows(from, to, extent) });
+    };
+    // Each device's errors are its own contexts'.
+    context.after(stream.synchronize())?;
+    for owner in [&from_owner, &to_owner].into_iter().flatten() {
+        owner.after(owner.device.non_blocking_stream().synchronize())?;
+    }
+    let device = |owner: &Option<Owner>| owner.as_ref().map_or(stream.device(), |owner| &owner.device).clone();
+    let (from_device, to_device) = (device(&from_owner), device(&to_owner));
+    // SAFETY: as above.
+    other.after(unsafe { stream.copy_rows_between((from, &from_device), (to, &to_device), extent) })
 }
 
 /// A copy of contiguous bytes.
@@ -355,7 +358,7 @@ impl Part3D {
         let after = |address: u64| address.checked_add(offset).map(CopySide::device).ok_or(INVALID_VALUE);
         let (side, device) = match self.linear_side()?.find(context, span)? {
             Spot::Device(address) => (after(address)?, None),
-            Spot::Elsewhere(device, address) => (after(address)?, Some(device)),
+            Spot::Elsewhere(owner, address) => (after(address)?, Some(owner)),
             Spot::Host(memory) | Spot::Shared(memory) if memory.is_null() => return Err(INVALID_VALUE),
             Spot::Host(memory) | Spot::Shared(memory) => (CopySide::host(memory.offset(offset).pointer().cast()), None),
         };
@@ -378,13 +381,14 @@ impl Part3D {
             return memory::synchronize_owner(context, side.address());
         }
         let Ok(array) = self.array.get() else { return Ok(()) };
-        let device = array.array.device();
-        if device.is(&context.device) { Ok(()) } else { context.after(device.synchronize()) }
+        let owner = Owner::of(&array.context);
+        if array.context.shares_device(context) { Ok(()) } else { owner.after(owner.device.synchronize()) }
     }
 
     /// This side as a part of an array.
     fn part(&self, context: &Context, extent: Extent) -> Result<Found, Code> {
-        let array = &self.array.get()?.array;
+        let found = self.array.get()?;
+        let array = &found.array;
         let texel = array.descriptor().format.bytes();
         let Extent { width, height, depth } = extent;
         let [x, y, z] = [self.x, self.y, self.z].map(|value| value as u64);
@@ -392,7 +396,7 @@ impl Part3D {
             return Err(INVALID_VALUE.because("a copy of partial array elements"));
         }
         let side = array.region([x / texel, y, z], [width / texel, height, depth])?.side();
-        Ok((side, Some(array.device()).filter(|device| !device.is(&context.device)).cloned()))
+        Ok((side, (!found.context.shares_device(context)).then(|| Owner::of(&found.context))))
     }
 }
 

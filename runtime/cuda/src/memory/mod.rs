@@ -13,7 +13,7 @@ pub(crate) mod set;
 pub(crate) mod transfer;
 pub(crate) mod virtual_memory;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
@@ -26,6 +26,7 @@ use crate::abi::{
     OUT_OF_MEMORY, Out, size_t,
 };
 use crate::context::{self, Context, device, state};
+use crate::module::variables::{self, Variables};
 
 /// Memory that the library allocated or that the program registered.
 #[derive(Clone)]
@@ -84,28 +85,53 @@ pub(crate) fn has_out_of_reach(context: &Context) -> bool {
     read(&ALLOCATIONS).values().any(is_far)
 }
 
+/// The device that has memory, and the context, apart from variables of libraries.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub device: Device,
+    context: Option<Arc<Context>>,
+}
+
+impl Owner {
+    pub fn of(context: &Arc<Context>) -> Self {
+        Self { device: context.device.clone(), context: Some(context.clone()) }
+    }
+
+    /// Writes what the device's kernels have printed, and records an error of the device in the context that has the memory.
+    pub fn after<T>(&self, result: Result<T, Error>) -> Result<T, Code> {
+        if let Some(context) = &self.context {
+            return context.after(result);
+        }
+        state::write_output(&self.device);
+        Ok(result?)
+    }
+}
+
 /// What lies at an address.
 pub(crate) enum Place {
     /// Memory with this device address: an allocation, or a module's variables.
     Device(u64),
     /// Memory of another device, with its address there.
-    Elsewhere(Device, u64),
+    Elsewhere(Owner, u64),
     /// An allocation of host memory that the device can't reach; another device may, at an address there.
-    Host(Option<(Device, u64)>),
+    Host(Option<(Owner, u64)>),
     /// Nothing that the library knows.
     Unknown,
 }
 
 /// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
-/// allocation and ends after it.
+/// allocation or a module's variables, and ends after them.
 pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
     let Some((start, allocation)) = find(address) else {
-        if find_variable(&context.device, address).is_some() {
-            return Ok(Place::Device(address));
+        let Some(Variables { range, device, context: own, .. }) = variables::find(address) else {
+            return Ok(Place::Unknown);
+        };
+        if bytes > range.size - (address - range.address) {
+            return Err(INVALID_VALUE);
         }
-        let owner =
-            state::opened_beside(&context.device).into_iter().find(|device| find_variable(device, address).is_some());
-        return Ok(owner.map_or(Place::Unknown, |device| Place::Elsewhere(device, address)));
+        let is_own = device.is(&context.device);
+        let elsewhere = || Place::Elsewhere(Owner { device, context: own }, address);
+        return Ok(if is_own { Place::Device(address) } else { elsewhere() });
     };
     let fits = match allocation.place {
         MemoryKind::Mapped => virtual_memory::reach(address).is_some_and(|reach| bytes <= reach),
@@ -119,11 +145,11 @@ pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place
         None => Place::Host(None),
         Some(address) if allocation.context.shares_device(context) => Place::Device(address),
         Some(address) => {
-            let device = allocation.context.device.clone();
+            let owner = Owner::of(&allocation.context);
             if allocation.place.is_of_device_alone() {
-                Place::Elsewhere(device, address)
+                Place::Elsewhere(owner, address)
             } else {
-                Place::Host(Some((device, address)))
+                Place::Host(Some((owner, address)))
             }
         }
     })
@@ -136,12 +162,6 @@ pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<O
         Place::Device(address) => Some(address),
         Place::Elsewhere(..) | Place::Host(_) | Place::Unknown => None,
     })
-}
-
-/// The range of the variables of a device's modules that contains an address.
-pub(crate) fn find_variable(device: &Device, address: u64) -> Option<MemoryRange> {
-    // Memory that is reserved isn't the program's.
-    device.memory().find(address).filter(|range| !read(&RESERVED).contains(&range.address))
 }
 
 fn record(context: &Arc<Context>, range: MemoryRange, place: MemoryKind, on_device: Option<u64>, block: Option<u64>) {
@@ -225,56 +245,9 @@ pub(crate) fn allocate_by(
     bytes: usize,
     allocate: impl Fn(u64) -> Result<u64, Error>,
 ) -> Result<u64, Code> {
-    let (block, range) = aligned_apart(context, bytes, allocate)?;
+    let (block, range) = aligned(bytes, allocate)?;
     record(context, range, MemoryKind::Device, Some(range.address), Some(block));
     Ok(range.address)
-}
-
-/// How many addresses are tried for an allocation.
-const ATTEMPTS: usize = 256;
-
-/// Allocates at addresses that no memory of another device has, because addresses tell the devices apart. Vulkan has no say in them: what
-/// is allocated at addresses in use is kept until an allocation lies elsewhere. `place` is the runtime's address of an allocation, and
-/// its range on the device.
-pub(crate) fn apart<T>(
-    device: &Device,
-    allocate: impl Fn() -> Result<T, Code>,
-    place: impl Fn(&T) -> (u64, MemoryRange),
-) -> Result<T, Code> {
-    let mut kept = Vec::new();
-    let found = loop {
-        let made = allocate();
-        let Ok((block, range)) = made.as_ref().map(&place) else { break made };
-        if !is_used_elsewhere(device, range) {
-            break made;
-        }
-        kept.push(block);
-        if kept.len() == ATTEMPTS {
-            break Err(OUT_OF_MEMORY);
-        }
-    };
-    let is_first = kept.is_empty();
-    for block in kept {
-        // SAFETY: the block was allocated above, and nothing refers to it.
-        unsafe { device.memory().free(block) }?;
-    }
-    let reason = "the device's free addresses are in use on another device";
-    found.map_err(|code| if is_first { code } else { code.because(reason) })
-}
-
-/// Like [`aligned`], at addresses of the device's own.
-fn aligned_apart(
-    context: &Context,
-    bytes: usize,
-    allocate: impl Fn(u64) -> Result<u64, Error>,
-) -> Result<(u64, MemoryRange), Code> {
-    apart(&context.device, || aligned(bytes, &allocate), |&made| made)
-}
-
-/// Like [`apart`], for memory of the host that the device reaches.
-fn shared_apart(context: &Context, allocate: impl Fn() -> Result<PinnedRange, Error>) -> Result<PinnedRange, Code> {
-    let place = |range: &PinnedRange| (range.address, MemoryRange { address: range.address, size: range.size });
-    apart(&context.device, || Ok(allocate()?), place)
 }
 
 /// Whether another device has memory at some of these addresses, or programs use them for memory that it shares with the host.
@@ -321,26 +294,12 @@ pub(crate) struct ReservedUsage {
     pub reserved_high: u64,
 }
 
-/// The runtime's addresses of all memory that is reserved, for graphs or as addresses.
-static RESERVED: RwLock<BTreeSet<u64>> = RwLock::new(BTreeSet::new());
-
-/// Keeps the program from memory of the runtime's until it is lent or mapped.
-fn hide(block: u64) {
-    write(&RESERVED).insert(block);
-}
-
-/// Ends that, before the memory is freed.
-fn unhide(block: u64) {
-    write(&RESERVED).remove(&block);
-}
-
 /// By ordinal.
 static USAGE: RwLock<BTreeMap<c_int, ReservedUsage>> = RwLock::new(BTreeMap::new());
 
 impl Reserved {
     pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
-        let (block, range) = aligned_apart(context, bytes, |bytes| context.device.memory().allocate(bytes))?;
-        hide(block);
+        let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
         let mut all = write(&USAGE);
         let usage = all.entry(context.ordinal).or_default();
         usage.reserved += range.size;
@@ -356,7 +315,6 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         write(&USAGE).entry(self.context.ordinal).or_default().reserved -= self.range.size;
-        unhide(self.block);
         // SAFETY: the block is this owner's, and nothing refers to it any more. It is freed when all earlier work has
         // finished. An error means that the device is lost.
         let _ = unsafe { self.context.device.memory().free(self.block) };
@@ -447,7 +405,11 @@ fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
 
 /// Waits for the device of memory, if that is another one than the context's.
 pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result<(), Code> {
-    let owner = find(address).map(|(_, allocation)| allocation.context).filter(|owner| !owner.shares_device(context));
+    let owner = match find(address) {
+        Some((_, allocation)) => Some(Owner::of(&allocation.context)),
+        None => variables::find(address).map(|Variables { device, context, .. }| Owner { device, context }),
+    };
+    let owner = owner.filter(|owner| !owner.device.is(&context.device));
     owner.map_or(Ok(()), |owner| owner.after(owner.device.synchronize()))
 }
 
@@ -487,7 +449,7 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
     if bytes == 0 {
         return nothing(address);
     }
-    let range = shared_apart(&context, || context.device.memory().allocate_managed(bytes as u64))?;
+    let range = context.device.memory().allocate_managed(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Managed, Some(range.address), Some(range.address));
     address.set(range.host)
@@ -501,9 +463,9 @@ pub(crate) fn info() -> Result<(usize, usize), Code> {
 
 /// The start and size of the allocation or variables that contain an address.
 pub(crate) fn address_range(address: u64) -> Result<(u64, usize), Code> {
-    let context = context::current()?;
+    context::current()?;
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
-    let found = found.or_else(|| find_variable(&context.device, address)).ok_or(NOT_FOUND)?;
+    let found = found.or_else(|| Some(variables::find(address)?.range)).ok_or(NOT_FOUND)?;
     Ok((found.address, size_t(found.size)))
 }
 
@@ -518,7 +480,7 @@ pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void, 
     if bytes == 0 {
         return Ok(std::ptr::null_mut());
     }
-    let range = shared_apart(&context, || context.device.memory().allocate_pinned(bytes as u64))?;
+    let range = context.device.memory().allocate_pinned(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
     Ok(range.pointer().cast())

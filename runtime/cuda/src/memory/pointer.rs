@@ -2,9 +2,10 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory};
-use crate::context::{self, Context, ContextHandle};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory};
+use crate::context::{self, ContextHandle};
 use crate::memory::{self, MemoryKind};
+use crate::module::variables::{self, Variables};
 
 /// What is known of an address.
 pub(crate) struct Known {
@@ -20,14 +21,14 @@ pub(crate) struct Known {
     pub ordinal: c_int,
 }
 
-/// Finds the memory that contains an address. Without a current context, a module's variables aren't found.
+/// Finds the memory that contains an address, if the current context is none or of use.
 fn find_anywhere(address: u64) -> Result<Option<Known>, Code> {
-    let context = context::current_if_any()?;
-    Ok(find(context.as_deref(), address))
+    context::current_if_any()?;
+    Ok(find(address))
 }
 
-/// Finds the memory that contains an address; a module's variables in a context alone.
-pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
+/// Finds the memory that contains an address.
+pub(crate) fn find(address: u64) -> Option<Known> {
     if let Some((start, allocation)) = memory::find(address) {
         let memory::Allocation { size, id, place, .. } = allocation;
         let on_device = allocation.on_device.map(|on_device| on_device + (address - start));
@@ -36,8 +37,7 @@ pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
         return Some(Known { start, size, id, place, on_device, on_host, context, ordinal });
     }
     // Variables of a module have no record of their own.
-    let context = context?;
-    let range = memory::find_variable(&context.device, address)?;
+    let Variables { range, ordinal, context, .. } = variables::find(address)?;
     Some(Known {
         start: range.address,
         size: range.size,
@@ -45,8 +45,8 @@ pub(crate) fn find(context: Option<&Context>, address: u64) -> Option<Known> {
         place: MemoryKind::Device,
         on_device: Some(address),
         on_host: None,
-        context: context.handle(),
-        ordinal: context.ordinal,
+        context: context.map_or(Handle::NULL, |context| context.handle()),
+        ordinal,
     })
 }
 

@@ -39,11 +39,11 @@ impl Command for Set {
                 stream.set_rows(address, pitch, value, width, height).map_err(|error| context.failed(error))
             }
             // The other device does it, between the stream's earlier and later work.
-            Place::Elsewhere(device, address) | Place::Host(Some((device, address))) => {
+            Place::Elsewhere(owner, address) | Place::Host(Some((owner, address))) => {
                 context.after(stream.synchronize())?;
-                let other = device.non_blocking_stream();
+                let other = owner.device.non_blocking_stream();
                 let set = other.set_rows(address, pitch, value, width, height).and_then(|()| other.synchronize());
-                context.after(set)
+                owner.after(set)
             }
             Place::Host(None) | Place::Unknown => Err(INVALID_VALUE),
         }

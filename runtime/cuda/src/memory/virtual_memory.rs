@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::{Arc, Mutex};
 
-use ptx2spv_runtime::{Device, MemoryRange};
+use ptx2spv_runtime::Device;
 
 use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, OUT_OF_MEMORY, layouts, lock, objects};
 use crate::context::{self, state};
@@ -148,9 +148,7 @@ pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Res
     let alignment = GRANULARITY.max(alignment as u64);
     let refuse = |_| OUT_OF_MEMORY.because("a range of addresses takes memory of its size here");
     let padded = size.saturating_add(alignment - 1);
-    let range = |&address: &u64| (address, MemoryRange { address, size: padded });
-    let block = memory::apart(&device, || device.memory().allocate(padded).map_err(refuse), range)?;
-    memory::hide(block);
+    let block = device.memory().allocate(padded).map_err(refuse)?;
     let address = block.next_multiple_of(alignment);
     lock(&STATE).ranges.insert(address, Range { size, device, block });
     Ok(address)
@@ -174,7 +172,6 @@ pub(crate) fn free(address: u64, bytes: usize) -> Result<(), Code> {
     }
     let range = state.ranges.remove(&address).ok_or(INVALID_VALUE)?;
     drop(state);
-    memory::unhide(range.block);
     // SAFETY: the block is the range's own, and the range is gone. That no later launch accesses it is the caller's contract with CUDA.
     unsafe { range.device.memory().free(range.block) }.map_err(Code::from)
 }

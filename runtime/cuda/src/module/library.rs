@@ -89,11 +89,12 @@ pub(crate) fn load_file(
 
 pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
     let removed = library.remove()?;
-    for (loaded, module) in lock(&removed.modules).drain(..) {
+    let unload = |(loaded, module): (Arc<Loaded>, ModuleHandle)| {
         function::end_module(&loaded);
-        module.remove()?;
-    }
-    Ok(())
+        module.remove().map(|_| ())
+    };
+    // All are unloaded, whatever one says.
+    lock(&removed.modules).drain(..).map(unload).fold(Ok(()), Result::and)
 }
 
 pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle, Code> {

@@ -89,6 +89,11 @@ struct Primary {
 /// By ordinal.
 static PRIMARY: Mutex<BTreeMap<c_int, Primary>> = Mutex::new(BTreeMap::new());
 
+/// Opens a device before its primary context is made. That may take seconds, in which other threads use other devices.
+fn open(device: c_int) -> Result<(), Code> {
+    state::device_by_ordinal(device).map(|_| ())
+}
+
 /// Acts on the primary context of a device.
 fn with_primary<T>(device: c_int, act: impl FnOnce(&mut Primary) -> Result<T, Code>) -> Result<T, Code> {
     state::entry(device)?;
@@ -98,12 +103,14 @@ fn with_primary<T>(device: c_int, act: impl FnOnce(&mut Primary) -> Result<T, Co
 }
 
 pub(crate) fn retain_primary(device: c_int) -> Result<ContextHandle, Code> {
+    open(device)?;
     with_primary(device, Primary::retain)
 }
 
 /// The primary context. The runtime API retains it on its first call, and again if the program has released it too
 /// often.
 pub(crate) fn hold_primary(device: c_int) -> Result<ContextHandle, Code> {
+    open(device)?;
     with_primary(device, |primary| {
         if primary.is_held && primary.retained > 0 {
             return Ok(primary.context);

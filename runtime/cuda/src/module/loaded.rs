@@ -8,9 +8,9 @@ use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::abi::trace::{self, Dumped};
 use crate::abi::{Code, Handle, NOT_FOUND, NOT_SUPPORTED, Names, objects};
-use crate::context::{self, Context};
+use crate::context::{self, Context, state};
 use crate::memory;
-use crate::module::jit;
+use crate::module::{jit, variables};
 
 /// Makes kernels check their memory accesses, unless it is 0.
 const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
@@ -31,6 +31,8 @@ pub(crate) struct Loaded {
     /// The context that the module is destroyed with. Modules of libraries have none.
     context: Option<Arc<Context>>,
     pub device: Device,
+    /// Forgotten before the memory is freed.
+    _variables: variables::Known,
     pub module: Module,
     /// Whether the host can access the variables.
     pub has_managed: bool,
@@ -60,7 +62,7 @@ impl Loaded {
         let has_managed = has_managed || source.text().contains(MANAGED);
         let load = LoadOptions::default().sizes(sizes).managed_variables(has_managed).check_accesses(check_accesses);
         let dumped = trace::dump("ptx", source.text().as_bytes());
-        match load_apart(device, source, load) {
+        match device.load_with(source, load) {
             Ok(module) => {
                 let current = context.clone().or_else(|| context::current().ok());
                 if module.has_short_pointers() && current.is_some_and(|current| memory::has_out_of_reach(&current)) {
@@ -71,7 +73,10 @@ impl Loaded {
                     // Kernels that can't be translated are refused on request.
                     module.kernels();
                 }
-                Ok(Self { context, device: device.clone(), module, has_managed, dumped, names: Names::default() })
+                let ordinal = state::ordinal(device)?;
+                let variables = variables::Known::new(context.clone(), device, ordinal, &module);
+                let (device, names) = (device.clone(), Names::default());
+                Ok(Self { context, device, _variables: variables, module, has_managed, dumped, names })
             }
             Err(error) => {
                 options.fail(&error.to_string())?;
@@ -91,26 +96,6 @@ impl Loaded {
 
     pub fn variable(&self, name: &str) -> Result<MemoryRange, Code> {
         self.module.variable(name).ok_or(NOT_FOUND)
-    }
-}
-
-/// How often a module is loaded until its variables lie at addresses that no other device has.
-const ATTEMPTS: usize = 64;
-
-/// Loads a module whose variables have addresses of their own, because addresses tell the devices apart.
-fn load_apart(device: &Device, source: &Source, load: LoadOptions) -> Result<Module, Error> {
-    let mut kept = Vec::new();
-    loop {
-        let module = device.load_with(source, load)?;
-        let variables = module.variable_names().into_iter().filter_map(|name| module.variable(name));
-        let mut variables = variables.filter(|range| range.size > 0);
-        if !variables.any(|range| memory::is_used_elsewhere(device, range)) {
-            return Ok(module);
-        }
-        if kept.len() == ATTEMPTS {
-            return Err(Error::OutOfMemory("the device's free addresses are in use on another device".to_owned()));
-        }
-        kept.push(module);
     }
 }
 

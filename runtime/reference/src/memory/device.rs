@@ -82,15 +82,17 @@ impl Memory {
         self.allocate_in(bytes, |_| Words::zeroed(bytes))
     }
 
-    /// Like [`Memory::allocate`], in words made for the address.
+    /// Like [`Memory::allocate`], in words made for the address. Without words, the address is passed over.
     pub fn allocate_in(&mut self, bytes: u64, words: impl FnOnce(u64) -> Option<Words>) -> Option<u64> {
         let address = join(self.allocations.len());
         if bytes > 1 << SPACING || address >> ADDRESS_BITS != 0 {
             return None;
         }
         self.allocations.try_reserve(1).ok()?;
-        self.allocations.push(Allocation { bytes, words: words(address)?, ..Allocation::default() });
-        Some(address)
+        let words = words(address);
+        let (found, freed) = (words.is_some().then_some(address), words.is_none());
+        self.allocations.push(Allocation { bytes, words: words.unwrap_or_default(), freed, ..Allocation::default() });
+        found
     }
 
     /// The allocation of an address, and the offset in it, which may be beyond its end.

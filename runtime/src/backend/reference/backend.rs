@@ -46,9 +46,10 @@ impl Backend for ReferenceDevice {
 
     fn allocate_managed(&self, size: u64) -> Result<PinnedRange> {
         check_size(size)?;
-        let found = self.lend(size, |address| Lent::map_at(address, size));
+        // Each failure leads to the next address, of which hosts have 2^47 bytes.
+        let found = (0..2048).find_map(|_| self.lend(size, |address| Lent::map_at(address, size)));
         let device = || self.interpreter.config().target.name.clone();
-        let reason = "its next address is not free on the host";
+        let reason = "its addresses are not free on the host";
         let address = found.ok_or_else(|| Error::NoManagedMemory { device: device(), reason })?;
         Ok(PinnedRange { host: address, address, size, kind: PinnedKind::Managed })
     }
@@ -74,8 +75,8 @@ impl Backend for ReferenceDevice {
         self.allocations.find(address).map(|(range, _)| range)
     }
 
-    fn overlaps(&self, range: MemoryRange) -> bool {
-        self.allocations.overlaps(range)
+    fn overlapping(&self, range: MemoryRange) -> Vec<MemoryRange> {
+        self.allocations.overlapping(range)
     }
 
     fn memory_info(&self) -> MemoryInfo {

@@ -55,8 +55,8 @@ impl Backend for Device {
         Self::find(self, address)
     }
 
-    fn overlaps(&self, range: MemoryRange) -> bool {
-        self.blocks.overlaps(range)
+    fn overlapping(&self, range: MemoryRange) -> Vec<MemoryRange> {
+        self.blocks.overlapping(range)
     }
 
     fn memory_info(&self) -> MemoryInfo {

@@ -14,8 +14,12 @@ use crate::backend::vulkan::memory::{Backing, Block, Memory, buffer_info};
 use crate::backend::vulkan::raw::PlacedMaps;
 use crate::error::{Error, Result};
 
-/// How many allocations are tried: the driver gives each another address, as long as the earlier ones exist.
-const ATTEMPTS: usize = 8;
+/// How many allocations are tried at the least: the driver gives each another address, as long as the earlier ones exist.
+const ATTEMPTS: u64 = 8;
+
+/// How many more are tried if they are small: another device of the process may have memory at the same addresses.
+const MORE_ATTEMPTS: u64 = 512;
+const MORE_BYTES: u64 = 1 << 30;
 
 impl Memory {
     /// Makes a block whose device address is the host's address too.
@@ -30,7 +34,7 @@ impl Memory {
             refused("its addresses differ from the host's, and its driver has no VK_EXT_map_memory_placed")
         })?;
         let mut elsewhere = Vec::new();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..(MORE_BYTES / size.max(1)).clamp(ATTEMPTS, MORE_ATTEMPTS) {
             let mut block = self.allocate_alone(size, maps.alignment)?;
             if block.map_in_place(maps)? {
                 return Ok(block);
