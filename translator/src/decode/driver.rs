@@ -212,11 +212,11 @@ impl<'s> ModuleDecoder<'s> {
         name: ast::Ident<'s>,
     ) -> Result<(), Diagnostic> {
         let known = self.program.variables.at(earlier);
-        let external = known.is_some_and(|earlier| earlier.external);
+        let is_completed = known.is_none_or(|earlier| earlier.linkage != Some(Linkage::Extern));
         if variable.linkage == Some(Linkage::Extern) {
             return Ok(());
         }
-        if !external {
+        if is_completed {
             return Err(Diagnostic::invalid(format!("`{}` is declared twice", name.text), name.span));
         }
         let definition = declared_variable(variable, name)?;
