@@ -6,6 +6,16 @@
 enum { MOST = 8, COUNT = 1 << 16, BYTES = COUNT * 4, PIECES = 40 };
 
 typedef struct library *Library;
+typedef struct graph *Graph;
+
+/* A kernel as a node of a graph. */
+struct node {
+    Function function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    Function kernel;
+    Context context;
+};
 
 struct copy_2d {
     size_t from_x, from_y;
@@ -19,6 +29,11 @@ struct copy_2d {
     Address to;
     void *to_array;
     size_t to_pitch, width, height;
+};
+
+struct array_2d {
+    size_t width, height;
+    unsigned format, channels;
 };
 
 struct pointer {
@@ -58,6 +73,9 @@ int cuMemAllocManaged(Address *address, size_t bytes, unsigned flags);
 int cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags);
 int cuMemFreeHost(void *pointer);
 int cuMemGetInfo_v2(size_t *free, size_t *total);
+int cuMemGetAddressRange_v2(Address *start, size_t *bytes, Address address);
+int cuArrayCreate_v2(void **array, const struct array_2d *description);
+int cuArrayDestroy(void *array);
 int cuMemcpy(Address to, Address from, size_t bytes);
 int cuMemcpyAsync(Address to, Address from, size_t bytes, Stream stream);
 int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes);
@@ -85,6 +103,15 @@ int cuStreamCreate(Stream *stream, unsigned flags);
 int cuStreamDestroy_v2(Stream stream);
 int cuStreamSynchronize(Stream stream);
 int cuStreamGetDevice(Stream stream, int *device);
+int cuStreamBeginCapture_v2(Stream stream, int mode);
+int cuStreamEndCapture(Stream stream, Graph *graph);
+int cuGraphCreate(Graph *graph, unsigned flags);
+int cuGraphAddKernelNode_v2(void **node, Graph graph, void *const *before, size_t count, const struct node *parameters);
+int cuGraphInstantiateWithFlags(void **executable, Graph graph, uint64_t flags);
+int cuGraphLaunch(void *executable, Stream stream);
+int cuGraphExecDestroy(void *executable);
+int cuGraphDestroy(Graph graph);
+int cuModuleUnload(Module module);
 int cuStreamWaitEvent(Stream stream, Event event, unsigned flags);
 int cuEventCreate(Event *event, unsigned flags);
 int cuEventDestroy_v2(Event event);
@@ -115,6 +142,10 @@ static const char ptx[] =
     "    mul.wide.u32 %d, %i, 4;\n    add.u64 %o, %o, %d;\n    add.u64 %p, %p, %d;\n"
     "    ld.global.u32 %r, [%p];\n    mad.lo.u32 %r, %r, 3, %t;\n    ld.global.u32 %n, [extra];\n    add.u32 %r, %r, %n;\n"
     "    st.global.u32 [%o], %r;\n    ret;\n}\n";
+
+/* With 32-bit pointers. */
+static const char short_ptx[] = ".version 7.0\n.target sm_70\n.address_size 32\n.visible .global .u32 y = 77;\n"
+                                ".visible .entry k(.param .u32 a)\n{\n    ret;\n}\n";
 
 /* What the program has on each device. */
 static struct own {
@@ -434,8 +465,131 @@ static void libraries(void)
         launch(kernel, own[i].stream, own[i].out, own[i].in, 2);
         OK(cuStreamSynchronize(own[i].stream));
         check(own[i].out, 3, 52 + i);
+        /* Captured, and as a node. */
+        for (int is_node = 0; is_node < 2; ++is_node) {
+            Graph graph;
+            void *executable, *node;
+            uint32_t term = 6 + is_node;
+            void *params[] = {&own[i].out, &own[i].in, &term};
+            struct node parameters = {NULL, {COUNT / 256, 1, 1}, {256, 1, 1}, 0, params, NULL, kernel, NULL};
+            if (is_node) {
+                OK(cuGraphCreate(&graph, 0));
+                OK(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &parameters));
+            } else {
+                OK(cuStreamBeginCapture_v2(own[i].stream, 0));
+                launch(kernel, own[i].stream, own[i].out, own[i].in, term);
+                OK(cuStreamEndCapture(own[i].stream, &graph));
+            }
+            OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+            OK(cuGraphLaunch(executable, own[i].stream));
+            OK(cuStreamSynchronize(own[i].stream));
+            check(own[i].out, 3, 50 + i + term);
+            OK(cuGraphExecDestroy(executable));
+            OK(cuGraphDestroy(graph));
+        }
     }
     OK(cuLibraryUnload(library));
+}
+
+/* Variables are found by their addresses alone, whatever memory other devices have at the same ones. */
+static void variables(void)
+{
+    const struct array_2d description = {16, 16, 3, 1};
+    for (int i = 0; i < count; ++i) {
+        OK(cuCtxSetCurrent(own[i].context));
+        OK(cuMemsetD32_v2(own[i].extra, 2000 * i, 1));
+    }
+    for (int j = 0; j < count; ++j) {
+        void *arrays[8];
+        OK(cuCtxSetCurrent(own[j].context));
+        for (int k = 0; k < 8; ++k)
+            OK(cuArrayCreate_v2(&arrays[k], &description));
+        for (int i = 0; i < count; ++i) {
+            int ordinal;
+            Context context;
+            Address start;
+            size_t bytes;
+            uint32_t value = 1;
+            OK(cuPointerGetAttribute(&ordinal, 9, own[i].extra));
+            OK(cuPointerGetAttribute(&context, 1, own[i].extra));
+            TRUE(ordinal == i && context == own[i].context);
+            OK(cuMemGetAddressRange_v2(&start, &bytes, own[i].extra));
+            TRUE(start <= own[i].extra && own[i].extra + 4 <= start + bytes);
+            /* After the variable's kernel, which may still run. */
+            OK(cuCtxSetCurrent(own[i].context));
+            launch(own[i].function, own[i].stream, own[i].out, own[i].in, 1);
+            OK(cuCtxSetCurrent(own[j].context));
+            OK(cuMemcpyDtoH_v2(&value, own[i].extra, 4));
+            TRUE(value == 2000u * i + j);
+            value++;
+            OK(cuMemcpyHtoD_v2(own[i].extra, &value, 4));
+        }
+        for (int k = 0; k < 8; ++k)
+            OK(cuArrayDestroy(arrays[k]));
+    }
+    for (int i = 0; i < count; ++i) {
+        uint32_t value;
+        OK(cuCtxSetCurrent(own[i].context));
+        OK(cuMemcpyDtoH_v2(&value, own[i].extra, 4));
+        TRUE(value == 2000u * i + count);
+        OK(cuMemsetD32_v2(own[i].extra, 1000 * i, 1));
+    }
+}
+
+/* A device may have more memory than another one tries addresses at a time, and managed memory. */
+static void many(void)
+{
+    enum { MANY = 400, SHARED = 12 };
+    static Address list[MANY];
+    static Address managed[MOST][SHARED];
+    OK(cuCtxSetCurrent(own[0].context));
+    for (int k = 0; k < MANY; ++k)
+        OK(cuMemAlloc_v2(&list[k], 64));
+    int has_managed = cuMemAllocManaged(&managed[0][0], 4096, 1) == 0;
+    if (has_managed)
+        OK(cuMemFree_v2(managed[0][0]));
+    for (int i = 0; i < count; ++i) {
+        Address address;
+        Module module;
+        OK(cuCtxSetCurrent(own[i].context));
+        OK(cuMemAlloc_v2(&address, 64));
+        OK(cuMemFree_v2(address));
+        OK(cuModuleLoadData(&module, ptx));
+        OK(cuModuleUnload(module));
+        for (int k = 0; k < SHARED && cuMemAllocManaged(&managed[i][k], 4096, 1) == 0; ++k) {
+            *(uint32_t *)(uintptr_t)managed[i][k] = 100 * i + k;
+            TRUE(has_managed || i > 0);
+        }
+    }
+    for (int i = 0; i < count; ++i)
+        for (int k = 0; k < SHARED && managed[i][k] != 0; ++k) {
+            TRUE(*(uint32_t *)(uintptr_t)managed[i][k] == 100u * i + k);
+            OK(cuMemFree_v2(managed[i][k]));
+        }
+    for (int k = 0; k < MANY; ++k)
+        OK(cuMemFree_v2(list[k]));
+}
+
+/* Modules with 32-bit pointers: in contexts of their own, which have no memory beyond the reach of these. */
+static void short_pointers(void)
+{
+    Context contexts[MOST];
+    for (int i = 0; i < count; ++i) {
+        Module module;
+        Address variable, address;
+        size_t bytes;
+        int ordinal;
+        OK(cuCtxCreate_v2(&contexts[i], 0, i));
+        OK(cuModuleLoadData(&module, short_ptx));
+        OK(cuModuleGetGlobal_v2(&variable, &bytes, module, "y"));
+        OK(cuMemAlloc_v2(&address, 64));
+        OK(cuPointerGetAttribute(&ordinal, 9, variable));
+        TRUE(ordinal == i);
+        OK(cuPointerGetAttribute(&ordinal, 9, address));
+        TRUE(ordinal == i);
+    }
+    for (int i = count - 1; i >= 0; --i)
+        OK(cuCtxDestroy_v2(contexts[i]));
 }
 
 /* Memory in the order of streams, of which the last free is in a stream of another device. */
@@ -561,6 +715,9 @@ int main(void)
     peers();
     events();
     libraries();
+    variables();
+    many();
+    short_pointers();
     pools();
     threads();
     runtime_library();

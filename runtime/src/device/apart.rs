@@ -117,5 +117,12 @@ mod tests {
         let kept = MemoryRange { address: second - (1 << 36), size: 1 };
         assert!(!device.overlaps(kept) && !device.backend().overlapping(kept).is_empty());
         assert_eq!(device.share_apart(|| device.backend().allocate_pinned(1 << 24)).unwrap().address >> 36, 41);
+        // Large blocks give way to walls.
+        let device = Device::reference(Config::default());
+        device.keep_apart(|_, range| range.address >> 36 < 10);
+        let found = device.allocate_apart(LARGE).unwrap();
+        let all = device.backend().overlapping(MemoryRange { address: 1 << 36, size: (20 << 36) - 1 });
+        assert_eq!(all.iter().map(|range| range.size).collect::<Vec<_>>(), [LARGE, WALL, WALL, WALL, WALL, WALL, WALL]);
+        assert_eq!(found >> 36, 10);
     }
 }
