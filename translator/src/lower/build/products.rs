@@ -20,9 +20,11 @@ use crate::lower::thread::multiply;
 use crate::lower::thread::warpgroup::Tiles;
 use crate::policy::Policy;
 
-/// The most products that share a copy. The time that llvmpipe takes to compile one copy grows with the square of them: all elements of D are carried
-/// around the loop that the returns form.
-const MOST_SHARING: usize = 16;
+/// The most products that share a copy. With it, 64 products, what a warp computes of 128 by 64 elements, have three copies.
+const MOST_SHARING: usize = 22;
+/// The most on drivers that are slow with many blocks. The time that llvmpipe takes to compile one copy grows with the square of them: all elements of
+/// D are carried around the loop that the returns form.
+const MOST_SHARING_SLOW: usize = 16;
 
 /// The products of a kernel that are built so far.
 #[derive(Default)]
@@ -130,7 +132,8 @@ impl<'p> Build<'p> {
         let key = |place: &Place| (place.kind, loops.get(&place.before).copied());
         places.sort_by_key(key);
         let groups = places.chunk_by(|one, other| key(one) == key(other));
-        let shared = groups.flat_map(|group| group.chunks(MOST_SHARING)).filter(|group| group.len() > 1);
+        let most = if policy.blocks_slow { MOST_SHARING_SLOW } else { MOST_SHARING };
+        let shared = groups.flat_map(|group| group.chunks(most)).filter(|group| group.len() > 1);
         for group in shared {
             let Some([first, last]) = group.first().map(|place| place.code) else { continue };
             let mut returns = Returns::from(&mut self.function, last);
