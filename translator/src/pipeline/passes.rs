@@ -291,7 +291,7 @@ pub static PASSES: &[Pass] = &[
         unit.suspends_in_loops =
             unit.suspended.and_then(|suspended| suspended_loops(&unit.function, suspended, settings.policy, budget));
         unit.leaves_loops = unit.suspended.is_some() && unit.suspends_in_loops.is_none();
-        unit.has_long_loops = legalize::report_cut_loops(&mut unit.function, status, budget);
+        unit.has_long_loops = legalize::report_cut_loops(&mut unit.function, status, budget, settings.policy.nesting);
         Ok(())
     }),
     unit("expand_reports", Mapped, Legal, |unit, settings| {

@@ -16,8 +16,8 @@ const GLOBAL: usize = MEMORY as usize + 64;
 const STATUS: Status = Status { offset: GLOBAL as u64 };
 
 /// Makes a function report loops cut short, as kernel number 5.
-fn watch(function: &mut Function) {
-    report_cut_loops(function, STATUS, 0);
+fn watch(function: &mut Function, nesting: Option<u32>) {
+    report_cut_loops(function, STATUS, 0, nesting);
     let places = expand_reports(function, STATUS, 5);
     assert!(places.iter().all(|place| place.is_none()) && places.len() < 2, "{places:?}");
 }
@@ -45,18 +45,23 @@ fn run(function: &Function, loop_budget: Option<u32>, status: u32) -> Result<([V
 fn random_programs_are_right_or_say_so() {
     let target = Target::preset("lavapipe").expect("a preset");
     let (mut silent, mut reported) = (0, 0);
-    for seed in 1..1500 {
+    let mut parted = 0;
+    // Parts of two probes, or all in one.
+    for (seed, nesting) in (1..1500).flat_map(|seed| [(seed, None), (seed, Some(4))]) {
         let mut plain = random_program(&mut Random::new(seed));
         legalize(&mut plain, &target).unwrap();
         let (expected, _) = run(&plain, None, Status::FINE).unwrap();
         let mut watched = plain.clone();
-        watch(&mut watched);
+        watch(&mut watched, nesting);
         assert_eq!(verify(&watched), Ok(()), "seed {seed}\n{watched}");
         let ample = run(&watched, Some(100_000), Status::FINE);
         assert_eq!(ample, Ok((expected.clone(), Status::FINE)), "seed {seed}\n{watched}");
         // An earlier report stays and changes nothing else.
         assert_eq!(run(&watched, None, 9), Ok((expected.clone(), 9)), "seed {seed}");
         let has_loop = plain.to_string().contains("loop");
+        let mut whole = plain.clone();
+        watch(&mut whole, None);
+        parted += u32::from(whole.to_string() != watched.to_string());
         assert_eq!(has_loop, plain.to_string() != watched.to_string(), "seed {seed}\n{watched}");
         for budget in 1..40 {
             let (memory, status) = run(&watched, Some(budget), Status::FINE).unwrap();
@@ -69,7 +74,7 @@ fn random_programs_are_right_or_say_so() {
             }
         }
     }
-    assert!(silent > 1000 && reported > 1000, "{silent} {reported}");
+    assert!(silent > 1000 && reported > 1000 && parted > 100, "{silent} {reported} {parted}");
 }
 
 /// `rounds` rounds, and after them a store to an address that is right only after the last.
@@ -95,7 +100,7 @@ fn reports_at_the_limit_and_not_far_below() {
     let plain = counting(100);
     assert!(matches!(run(&plain, Some(99), Status::FINE), Err(Fault::Access { .. })));
     let mut watched = plain;
-    watch(&mut watched);
+    watch(&mut watched, None);
     let status = |budget| run(&watched, Some(budget), Status::FINE).map(|(memory, status)| (memory[0][0], status));
     for budget in 1..100 {
         // The store is left out.
@@ -250,7 +255,7 @@ fn loops_of_few_rounds_have_no_probes() {
     {
         let plain = counting(rounds);
         let mut watched = plain.clone();
-        report_cut_loops(&mut watched, STATUS, budget);
+        report_cut_loops(&mut watched, STATUS, budget, None);
         assert_eq!(plain.to_string() != watched.to_string(), is_watched, "{rounds} {budget}");
     }
 }
