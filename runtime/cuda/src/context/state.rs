@@ -11,7 +11,6 @@ use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, InstanceOp
 use crate::abi::sync::{read, write};
 use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, lock, trace};
 use crate::context::visible;
-use crate::memory;
 
 struct Open {
     /// The devices that the program sees, by ordinal.
@@ -103,8 +102,6 @@ impl Entry {
             return Ok(open.clone());
         }
         let device = self.listed.open()?;
-        // Addresses tell the devices apart.
-        device.keep_apart(memory::is_used_elsewhere);
         // Once is enough: what the program has registered since must find the devices.
         AT_EXIT.call_once(|| {
             // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the

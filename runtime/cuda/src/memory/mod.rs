@@ -11,6 +11,7 @@ pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod set;
 pub(crate) mod transfer;
+pub(crate) mod variables;
 pub(crate) mod virtual_memory;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ use crate::abi::{
     OUT_OF_MEMORY, Out, size_t,
 };
 use crate::context::{self, Context, device, state};
-use crate::module::variables::{self, Variables};
+use crate::memory::variables::Variables;
 
 /// Memory that the library allocated or that the program registered.
 #[derive(Clone)]

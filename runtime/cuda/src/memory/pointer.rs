@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint};
 
 use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory};
 use crate::context::{self, ContextHandle};
+use crate::memory::variables::{self, Variables};
 use crate::memory::{self, MemoryKind};
-use crate::module::variables::{self, Variables};
 
 /// What is known of an address.
 pub(crate) struct Known {

@@ -145,6 +145,7 @@ pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Res
     // The memory is on the current device, which addresses don't name.
     let ordinal = context::current_if_any()?.map_or(0, |context| context.ordinal);
     let device = state::device_by_ordinal(ordinal)?;
+    device.keep_apart(memory::is_used_elsewhere);
     let alignment = GRANULARITY.max(alignment as u64);
     let refuse = |_| OUT_OF_MEMORY.because("a range of addresses takes memory of its size here");
     let padded = size.saturating_add(alignment - 1);

@@ -39,6 +39,7 @@ pub(crate) fn create_of(version: c_uint, flags: c_uint, device: c_int) -> Result
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
+    open(device)?;
     let made = Context::make(device, flags, false, version)?;
     with_stack(|stack| stack.push(made));
     Ok(made)
@@ -89,9 +90,10 @@ struct Primary {
 /// By ordinal.
 static PRIMARY: Mutex<BTreeMap<c_int, Primary>> = Mutex::new(BTreeMap::new());
 
-/// Opens a device before its primary context is made. That may take seconds, in which other threads use other devices.
+/// Opens a device, whose addresses tell its memory, before a context is made. That may take seconds, in which other threads use other devices.
 fn open(device: c_int) -> Result<(), Code> {
-    state::device_by_ordinal(device).map(|_| ())
+    state::device_by_ordinal(device)?.keep_apart(memory::is_used_elsewhere);
+    Ok(())
 }
 
 /// Acts on the primary context of a device.

@@ -9,8 +9,8 @@ use ptx2spv_translator::interface::ServiceSizes;
 use crate::abi::trace::{self, Dumped};
 use crate::abi::{Code, Handle, NOT_FOUND, NOT_SUPPORTED, Names, objects};
 use crate::context::{self, Context, state};
-use crate::memory;
-use crate::module::{jit, variables};
+use crate::memory::{self, variables};
+use crate::module::jit;
 
 /// Makes kernels check their memory accesses, unless it is 0.
 const CHECK_VARIABLE: &str = "PTX2SPV_CUDA_CHECK";
@@ -55,6 +55,7 @@ impl Loaded {
         has_managed: bool,
     ) -> Result<Self, Code> {
         options.begin()?;
+        device.keep_apart(memory::is_used_elsewhere);
         // A library's module uses the limits of the current context.
         let limits = context.clone().or_else(|| context::current().ok());
         let sizes = limits.map_or_else(ServiceSizes::default, |context| context.service_sizes());

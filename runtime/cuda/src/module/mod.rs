@@ -8,7 +8,6 @@ pub(crate) mod lifetime;
 pub(crate) mod link;
 pub(crate) mod loaded;
 pub(crate) mod texture_reference;
-pub(crate) mod variables;
 
 use std::ffi::c_uint;
 use std::sync::Arc;
