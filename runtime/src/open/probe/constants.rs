@@ -96,7 +96,7 @@ pub const OTHERS: [(&[Fact], &[Known]); 6] = [
 ];
 
 /// Constants that compilers treat specially. The first ones are "specials": the zeros, and a NaN. The square of the last but one doesn't fit
-/// an f32, which shows compilers that round the product of two known factors of `fma`, as Mesa's for Intel does. The last is the least normal f32.
+/// an f32, which shows compilers that round the product of two known factors of `fma`, as Mesa's for Intel does, and NVIDIA's in dot products. The last is the least normal f32.
 const NUMBERS: [f64; 13] = [
     0.0,
     -0.0,

@@ -3,7 +3,8 @@
 //!
 //! A dot product that stands for `fma` ([`Facts::dot_f32_fused`]) is a product and a sum for the driver that computes it so. Where a factor is 1
 //! or -1 there is no product, and NVIDIA's driver reorders that sum with another such sum that the addend is. It takes `x * -2 + x` for `-x`, also
-//! where `x` is zero or infinite. So factors of 1 and -1 are hidden, and so is an addend that is multiplied by a constant too.
+//! where `x` is zero or infinite. So factors of 1 and -1 are hidden, and so is an addend that is multiplied by a constant too. It rounds the
+//! product of two constants, so one of two known factors is hidden.
 //!
 //! The same is done for conversions to integers that rely on the device's saturation (`to_integer_f32_saturates`). SPIR-V leaves numbers out
 //! of range undefined, so a compiler that knows the operand may compute any result: NVIDIA's computes 0.
@@ -149,7 +150,8 @@ impl Dots {
         let Op::DotFma(x, y, z) = op else { return [false; 3] };
         let [x, y, z] = [x, y, z].map(original);
         let repeats = |one, other| self.are_equal(one, z) && self.may_be_known(other);
-        [self.may_be_unit(x), self.may_be_unit(y), repeats(x, y) || repeats(y, x)]
+        let is_product_known = self.may_be_known(x) && self.may_be_known(y);
+        [is_product_known || self.may_be_unit(x), self.may_be_unit(y), repeats(x, y) || repeats(y, x)]
     }
 
     /// Whether a driver may find out that a factor is 1 or -1.
