@@ -341,7 +341,8 @@ fn what_belongs_to_other_devices_is_refused() {
     let [first, second] = [Context::new(), Context::new()];
     let (stream, event) = (first.device.stream(), second.device.event());
     assert!(matches!(event.record(&stream), Err(Error::ForeignBuffer(_))));
-    assert!(matches!(stream.wait_event(&event), Err(Error::ForeignBuffer(_))));
+    // A stream may wait for events of other devices.
+    stream.wait_event(&event).unwrap();
     let kernel = second.kernel("step");
     // SAFETY: nothing is launched.
     let launched = unsafe { kernel.launch_on(&stream, &LaunchConfig::linear(1, 1), &[]) };
