@@ -36,7 +36,7 @@ pub const ALL: &[Directive] = &[
         sample: ".version 7.0\n.target sm_75\n.address_size 32\n.entry k() { ret; }",
     }])
     .remark("With 32 bits for targets before sm_80, as hardware had it: all buffers come from one region."),
-    directive("alias", ".func f() { ret; } .alias g, f; .entry k() { call g; ret; }"),
+    directive("alias", ".func g(); .func f() { ret; } .alias g, f; .entry k() { call g; ret; }"),
     directive(
         "branchtargets",
         ".entry k() { .reg .u32 %i; mov.u32 %i, 0; a: .branchtargets b, c; brx.idx %i, a; b: ret; c: exit; }",
