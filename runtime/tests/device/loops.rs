@@ -25,7 +25,6 @@ use crate::{Context, Launch, Load, oldest};
 /// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
 /// * `await(flag, out)`: the first thread waits until the flag is set, then all of the block meet, and each adds one to `out`.
 /// * `synchronize(out)`: threads synchronize, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
-/// * `recurse(out, n)`: a function that calls itself four times, with `n` rounds in each; each thread stores what its neighbour computed.
 /// * `thrice(out)`: three loops of 1,000 rounds, and operations of warps between them; each thread stores what it computed.
 const KERNELS: &str = include_str!("ptx/loops.ptx");
 
@@ -106,20 +105,6 @@ fn nested_loops_in_some_threads() {
             let expected: Vec<u32> = (0..32_u32).map(|i| if i % every == 0 { sum(n, m) } else { sum(1, 1) }).collect();
             assert_eq!(out.download::<u32>().unwrap(), expected, "{n} times {m} rounds of one in {every}");
         }
-    }
-}
-
-/// The stack of a recursive kernel, which is saved too, leaves enough of the driver's rounds.
-#[test]
-fn loops_of_recursive_functions() {
-    let context = Context::new();
-    let kernel = load(&context).kernel("recurse").unwrap();
-    let out = context.device.alloc(4 * 32).unwrap();
-    for n in [3, 30_000] {
-        kernel.run(&ROW, &[(&out).into(), n.into()]).unwrap();
-        let of = |thread: u32| (0..4).flat_map(|_| 0..n).fold(thread, |x, i| x.wrapping_mul(3).wrapping_add(i));
-        let expected: Vec<u32> = (0..32).map(|thread| of(thread ^ 1)).collect();
-        assert_eq!(out.download::<u32>().unwrap(), expected, "{n} rounds");
     }
 }
 

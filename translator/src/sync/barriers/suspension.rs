@@ -23,9 +23,6 @@ pub const ENDED: u32 = 2;
 
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
-/// The most rounds of the driver that copying a thread's local memory takes: the stack of a recursive kernel has thousands of words, which
-/// would leave no rounds to the kernel's own loops.
-const LOCAL_ROUNDS: u32 = 128;
 
 /// How blocks of a kernel are suspended.
 #[derive(Clone, Copy, Debug)]
@@ -198,28 +195,15 @@ impl Block {
         b.set(next, b.i32(0));
         let first = Self::word(b, place, self.var_words);
         b.set(there, first);
-        let words = |b: &Builder<'_>, at: Value, count: u32| {
-            let mut to = b.get(there);
-            for number in 0..count {
-                if number > 0 {
-                    to = b.add(to, place.step);
-                }
-                copy(b, (LOCAL, b.add_const(at, (4 * number).into())), (GLOBAL, to), save);
-            }
-            b.set(next, b.add_const(at, (4 * count).into()));
-            b.set(there, b.add(to, place.step));
-        };
-        let each = self.local_words.div_ceil(LOCAL_ROUNDS);
-        let rest = self.local_words % each;
         b.loop_(|b| {
             let at = b.get(next);
-            let inside = b.compare_const(Compare::LessUnsigned, at, (4 * (self.local_words - rest)).into());
+            let inside = b.compare_const(Compare::LessUnsigned, at, (4 * self.local_words).into());
             b.if_else(inside, |_| {}, Builder::break_);
-            words(b, at, each);
+            let to = b.get(there);
+            copy(b, (LOCAL, at), (GLOBAL, to), save);
+            b.set(next, b.add_const(at, 4));
+            b.set(there, b.add(to, place.step));
         });
-        if rest > 0 {
-            words(b, b.get(next), rest);
-        }
     }
 
     /// Saves all but the status.
