@@ -94,6 +94,9 @@ impl ErrorKind {
     }
 }
 
+/// The result of decoding and of lowering.
+pub(crate) type Result<T = (), E = Diagnostic> = std::result::Result<T, E>;
+
 /// One problem, with its place in the source.
 ///
 /// ```

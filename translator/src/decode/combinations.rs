@@ -4,7 +4,7 @@
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
 use crate::ast::{self, StateSpace};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::isa::availability::Availability;
 use crate::isa::fragments::Product;
 use crate::isa::modifiers::{AddressSpace, FirstCacheHint, Modifiers, SecondCacheHint};
@@ -13,8 +13,6 @@ use crate::isa::rule::Rule;
 use crate::isa::table::Form;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-
-type Result = std::result::Result<(), Diagnostic>;
 
 /// An instruction whose parts are known.
 struct Parts<'i, 's> {
@@ -68,7 +66,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         &self,
         parts: &Parts<'_, 's>,
         architecture: Option<u32>,
-    ) -> std::result::Result<Option<OperandRequirement>, Diagnostic> {
+    ) -> Result<Option<OperandRequirement>> {
         let is_eight_bits = |ty: &ScalarType| matches!(ty, ScalarType::E4m3x2 | ScalarType::E5m2x2);
         Ok(match (parts.ast.opcode.text, parts.operands) {
             ("min" | "max", [_, _, _, _]) => Some(OperandRequirement("three numbers to choose from", 100, (8, 8))),
@@ -88,7 +86,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         })
     }
 
-    fn is_predicate(&self, operand: &Operand) -> std::result::Result<bool, Diagnostic> {
+    fn is_predicate(&self, operand: &Operand) -> Result<bool> {
         Ok(match operand {
             Operand::NotReg(_) => true,
             Operand::Reg(register) => self.register_type(*register)? == ScalarType::Pred,
@@ -104,7 +102,7 @@ impl<'s> FunctionDecoder<'_, 's> {
                 Operand::Reg(register) => Some(self.register_type(*register)),
                 _ => None,
             });
-            let types = types.collect::<std::result::Result<Vec<ScalarType>, Diagnostic>>()?;
+            let types = types.collect::<Result<Vec<ScalarType>>>()?;
             for (number, ty) in types.iter().enumerate() {
                 if let Some(other) = types[..number].iter().find(|other| !other.fits(*ty)) {
                     return parts.refuse(format!("a vector of registers of types {other} and {ty}"));
@@ -212,7 +210,7 @@ impl Parts<'_, '_> {
     }
 
     /// The first type.
-    fn ty(&self) -> std::result::Result<ScalarType, Diagnostic> {
+    fn ty(&self) -> Result<ScalarType> {
         let missing = || Diagnostic::internal("a row without the type that its rules ask for", self.ast.span);
         self.modifiers.ty(0).ok_or_else(missing)
     }

@@ -60,14 +60,12 @@ use super::function::FunctionDecoder;
 use super::program::{Operand, Reg, Special};
 use super::scope::Symbol;
 use crate::ast;
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::modifiers::{AddressSpace, Modifiers, TensorMode, TensorRank};
 use crate::isa::table::Form;
 use crate::isa::types::{Class, ScalarType};
 use crate::isa::word::Word;
-
-type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// Whether a register of a type fits a wanted type.
 pub(super) type Fits = fn(ScalarType, ScalarType) -> bool;

@@ -19,12 +19,13 @@ pub(crate) use arithmetic::halves::{expand_half_conversions, expand_half_nans, e
 pub(crate) use arithmetic::matrix::expand_matrix_step;
 pub(crate) use arithmetic::nan_groups::group_nans;
 pub(crate) use arithmetic::nans::expand_nans;
-pub(crate) use arithmetic::products::{Means, expand_matrix_products};
+pub(crate) use arithmetic::products::expand_matrix_products;
 pub(crate) use arithmetic::root_ends::expand_root_ends;
 pub(crate) use arithmetic::roots::expand_root;
 pub(crate) use arithmetic::round::expand_round;
 pub(crate) use arithmetic::rounded::expand_rounded;
 pub(crate) use arithmetic::sqrt::expand_sqrt;
+pub(crate) use arithmetic::turns::Means;
 pub(crate) use arithmetic::words::split_division;
 pub use arithmetic::words::split_words;
 pub(crate) use driver::address_sums::hide_address_sums;

@@ -1,9 +1,9 @@
 //! Comparison and selection (PTX section 9.7.6).
 
 use super::float::{float_of, flush_if, format, is_pair, operand};
-use super::lowering::{Lowering, Result, carrier, float_type};
+use super::lowering::{Lowering, carrier, float_type};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Value};
 use crate::isa::modifiers::{Boolean, Comparison};
 use crate::isa::types::ScalarType;

@@ -1,14 +1,11 @@
 //! The state of lowering a basic block, and registers as variables.
 
 use crate::decode::program::{Instruction, Operand, Program, Reg};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Block, Builder, Stmt, Type, Unary, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::lower::layout::Layout;
 use crate::lower::layout::frame::Frame;
-
-/// The result of a lowering function.
-pub type Result<T = (), E = Diagnostic> = std::result::Result<T, E>;
 
 /// Lowers the instructions of one basic block.
 pub struct Lowering<'a, 'f> {

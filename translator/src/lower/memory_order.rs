@@ -1,9 +1,9 @@
 //! Memory orders of instructions.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{MemoryOrder, Scope};
 use crate::isa::modifiers::{self, CacheOperator, Order};
-use crate::lower::lowering::Result;
 
 /// The memory order that the modifiers ask for.
 pub fn order(i: &Instruction, default: MemoryOrder) -> MemoryOrder {

@@ -24,8 +24,9 @@ pub mod texture;
 pub mod thread;
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::isa::operation::Action;
-use lowering::{Lowering, Result};
+use lowering::Lowering;
 use texture::batch::Step;
 
 impl Lowering<'_, '_> {

@@ -1,8 +1,8 @@
 //! `mov` with packing and unpacking (PTX sections 9.7.9.1 and 9.7.9.2).
 
-use super::lowering::{Lowering, Result, carrier};
+use super::lowering::{Lowering, carrier};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Type, Value};
 use crate::isa::types::ScalarType;
 

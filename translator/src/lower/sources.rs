@@ -1,9 +1,9 @@
 //! Source operands as values.
 
-use super::lowering::{Lowering, Result, carrier};
+use super::lowering::{Lowering, carrier};
 use super::memory;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::Value;
 use crate::isa::types::ScalarType;
 use crate::lower::memory::addresses32;

@@ -25,4 +25,5 @@ pub(in crate::legalize) mod round;
 pub(in crate::legalize) mod rounded;
 pub(crate) mod singles;
 pub(in crate::legalize) mod sqrt;
+pub(in crate::legalize) mod turns;
 pub(in crate::legalize) mod words;

@@ -7,7 +7,7 @@
 //! counts. A second look says whether there are other reasons why they don't count. All lanes of a warp take the same way, since
 //! those with uncommon factors need what the others have.
 
-use super::products::{Lines, Means, Turns, set, variables};
+use super::turns::{Lines, Means, Turns, set, variables};
 use crate::ir::{
     Accumulator, Binary, Builder, Compare, Factors, Fragments, MatrixStep, Op, Rounding, Stmt, Type, Value, Vote, Warp,
     WarpOp,

@@ -11,12 +11,11 @@ use super::{Build, Instance, Waiting};
 use crate::cfg::switch::switch;
 use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Operand, ParamId, Reg, Targets};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Stmt, Type, Var};
 use crate::lower::layout::call_graph::{self, Code};
 use crate::lower::layout::frame::Frame;
-use crate::lower::lowering::Result;
 use ptx2spv_target::Fault;
 
 /// A choice with one copy.

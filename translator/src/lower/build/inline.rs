@@ -5,13 +5,13 @@ use super::shared::{Returns, Shared};
 use super::{Build, Instance, Waiting};
 use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::index::IndexVec;
 use crate::ir::{Compare, Stmt, Type, Value, Var};
 use crate::lower::calls::services::Service;
 use crate::lower::layout::call_graph::{self, Code, Single};
 use crate::lower::layout::frame::{Frame, ParamSlot};
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 
 /// The largest product of basic blocks and variables of a kernel with recursive functions, which is the size of the liveness tables in
 /// bits.

@@ -4,10 +4,9 @@
 use super::shared::Returns;
 use super::{Build, Instance};
 use crate::cfg::{BlockId, End};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Type, Value, Var};
 use crate::lower::calls::services::Service;
-use crate::lower::lowering::Result;
 
 /// The calls of `vprintf` that are built so far.
 #[derive(Default)]

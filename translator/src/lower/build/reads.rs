@@ -5,8 +5,7 @@ use super::shared::Returns;
 use super::{Build, Instance};
 use crate::cfg::{BlockId, End};
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
-use crate::lower::lowering::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::lower::texture::batch::Step;
 use crate::lower::texture::shared::{self, Loads};
 

@@ -16,13 +16,12 @@ use crate::ast::StateSpace;
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::{Function, Program};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::index::{Index, IndexVec};
 use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
 use crate::lower::layout;
 use crate::lower::layout::call_graph::Code;
 use crate::lower::layout::frame::Locals;
-use crate::lower::lowering::Result;
 use ptx2spv_target::Fault;
 
 /// Bytes of the stack. CUDA gives a thread 1 KiB unless told otherwise.

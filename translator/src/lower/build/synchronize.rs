@@ -3,10 +3,9 @@
 
 use super::{Build, Instance};
 use crate::cfg::End;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, MemoryOrder, Scope, Space, Type, Value};
 use crate::lower::launches;
-use crate::lower::lowering::Result;
 
 /// How the words are read.
 const WORD: Access =

@@ -5,10 +5,11 @@
 
 use crate::ast::FunctionKind;
 use crate::decode::program::{Base, Function, ParamId};
+use crate::diagnostic::Result;
 use crate::ir::{Access, MemoryOrder, Space, Value, Var};
 use crate::lower::layout::frame::ParamSlot;
 use crate::lower::layout::uses_stack;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory;
 
 const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };

@@ -4,13 +4,13 @@
 //! many bytes there are. `heap` has the allocator.
 
 use crate::decode::program::{Function, Special};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Stmt, Type, Value, Var};
 use crate::lower::calls::grid;
 use crate::lower::calls::heap;
 use crate::lower::device_words::{WORD, fetch_add};
 use crate::lower::layout::runtime_calls::Call;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::thread::special;
 use ptx2spv_interface::{MemoryRegion, output, push_constant};
 use ptx2spv_target::Fault;

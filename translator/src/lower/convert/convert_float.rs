@@ -2,13 +2,14 @@
 //! [`crate::lower::convert::convert_packed`].
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::modifiers::{IntegralRounding, Limit};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::convert::range;
 use crate::lower::float::{float_of, flush_if, format, operand, or_nan, rounding, saturate};
-use crate::lower::lowering::{Lowering, Result, carrier, float_type};
+use crate::lower::lowering::{Lowering, carrier, float_type};
 use crate::soft::{self, DOUBLE, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// `cvt` from integers to floats.

@@ -1,7 +1,7 @@
 //! `cvt` to and from pairs of f16, bf16 and narrower floats, and to four of those (PTX section 9.7.9.21).
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Binary, Compare, Type, Unary, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
@@ -9,7 +9,7 @@ use crate::lower::convert::convert_float::bits_in;
 use crate::lower::float::{float_of, format};
 use crate::lower::integer::packed::{join, part};
 use crate::lower::integer::{clamp_signed, relu};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, BFLOAT, Overflow, SINGLE};
 
 /// From two f32, the first of which goes to the upper half.

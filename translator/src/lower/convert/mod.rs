@@ -4,12 +4,13 @@ pub mod convert_float;
 pub mod convert_packed;
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Compare, GENERIC_LOCAL, GENERIC_SHARED, GENERIC_TAG_SHIFT, Type, Unary, Value};
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::clamp_signed;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::addresses32;
 use crate::lower::memory::cluster;
 use crate::lower::memory::{self, LOCAL_WINDOW};

@@ -4,10 +4,11 @@
 //! Zeros, infinities and NaNs are treated as NVIDIA's compiler and hardware do.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Binary, Root, Type, Unary, Value};
 use crate::isa::word::Word;
 use crate::lower::float::{each_lane, finished, float_of, floats, nan_of, or_nan};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, DOUBLE, SINGLE};
 
 /// A function on floats, whose operands and result are flushed as the modifiers say; formats of 16 bits go through f32.

@@ -1,7 +1,7 @@
 //! Products and sums that NVIDIA's compiler fuses (see [`crate::decode::contraction`]).
 
 use crate::decode::program::{Contraction, Instruction};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::Var;
 use crate::isa::operation::Operation;
 use crate::isa::types::ScalarType;
@@ -9,7 +9,7 @@ use crate::lower::dispatch;
 use crate::lower::float;
 use crate::lower::float::Signs;
 use crate::lower::float::half;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 
 /// Lowers an instruction that takes part in a fused multiply-add.
 pub(crate) fn contracted(

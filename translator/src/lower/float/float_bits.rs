@@ -2,12 +2,13 @@
 //! of denormals or NaNs doesn't matter.
 
 use crate::decode::program::{Instruction, Operand};
+use crate::diagnostic::Result;
 use crate::ir::{Binary, Type, Unary, Value};
 use crate::isa::modifiers::FloatClass;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::float::{each_lane, flush_if, format, or_nan};
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use crate::soft::{self, Format, SINGLE};
 
 pub fn abs(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

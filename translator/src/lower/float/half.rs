@@ -2,13 +2,14 @@
 //! `.oob`. Everything else is done in f32, where both formats are exact.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Arithmetic, Halves, Rounding, Value};
 use crate::isa::modifiers::Limit;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::float::{each_lane_of, finished, floats, format, is_pair, operands};
 use crate::lower::integer::packed::{join, part};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, Format, HALF};
 
 /// An operation on one number or a pair.

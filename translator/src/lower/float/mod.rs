@@ -9,13 +9,13 @@ pub mod float_bits;
 pub mod half;
 
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Arithmetic, Rounding, Type, Unary, Value};
 use crate::isa::modifiers::{self, Limit};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::{join, part};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, BFLOAT, DOUBLE, E2M1, E2M3, E3M2, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR};
 
 /// The format of a float type; for a packed type, of each half.

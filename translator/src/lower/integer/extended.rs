@@ -5,10 +5,11 @@
 //! one, so after a subtraction the flag is set if nothing was borrowed. Only code that mixes sums and differences can observe that.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::Value;
 use crate::isa::word::Word;
 use crate::lower::integer::product;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The carry into the adder.
 #[derive(Clone, Copy, PartialEq, Eq)]

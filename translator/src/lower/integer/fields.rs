@@ -1,11 +1,12 @@
 //! Bit fields, and the search for a numbered bit (PTX section 9.7.1): `bfe`, `bfi`, `bmsk`, `szext`, `fns`.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Compare, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::{magnitude, shift_left, shift_right, shift_right_signed};
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 
 /// `bfe`: a field of bits, extended by zeros or by its sign (PTX section 9.7.1.21).
 pub fn bfe(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

@@ -1,13 +1,13 @@
 //! Logic, shifts and byte permutation (PTX sections 9.7.7 and 9.7.8.7).
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Binary, Compare, Value};
 use crate::isa::modifiers::{Boolean, Direction, Permutation};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::{shift_left, shift_right, shift_right_signed};
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 
 /// A bitwise operation, of predicates too.
 pub(crate) fn bitwise(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {

@@ -8,11 +8,12 @@ pub mod simd;
 pub mod video;
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Binary, Compare, Type, Unary, Value};
 use crate::isa::modifiers::Part;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 
 /// `add` or `sub`, with `.sat`.
 pub(super) fn sum(l: &mut Lowering<'_, '_>, i: &Instruction, op: Binary) -> Result {

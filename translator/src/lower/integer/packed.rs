@@ -2,12 +2,13 @@
 //! and 9.7.9). Video instructions are in [`crate::lower::integer::video`].
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Compare, Value};
 use crate::isa::modifiers::{Limit, PackedInteger};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::{clamp_signed, less, relu};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The part of a word from bit `position` on, extended to 32 bits by zeros or by its sign.
 pub(crate) fn part(l: &mut Lowering<'_, '_>, word: Value, position: u32, bits: u32, signed: bool) -> Value {

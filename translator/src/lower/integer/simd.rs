@@ -2,13 +2,13 @@
 //! selectors, saturation, and a merge into another word or the sum with it.
 
 use crate::decode::program::{Instruction, Operand, Selected};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::{join, part};
 use crate::lower::integer::video::{SignedComparison, range, signed_comparison};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// `vavrg2`, `vavrg4`: half the sum, halves rounded away from zero.
 pub fn average(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

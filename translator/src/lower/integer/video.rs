@@ -7,14 +7,14 @@
 //! bits.
 
 use crate::decode::program::{Instruction, Operand, Parts, Selected};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Type, Value};
 use crate::isa::modifiers::{Comparison, Operator, Scale};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::part;
 use crate::lower::integer::{clamp_signed, less, magnitude};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// `vabsdiff`
 pub fn abs_diff(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

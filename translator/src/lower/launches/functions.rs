@@ -4,10 +4,10 @@ use super::copies;
 use super::launch;
 use super::queries;
 use super::site::Site;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::Value;
 use crate::lower::layout::runtime_calls::Call;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 impl Call {
     /// Appends the function's code, and gives its result. Parameters of more than eight bytes come as words.

@@ -16,8 +16,8 @@ pub use site::clear_error;
 pub use table::add_table;
 
 use super::lowering::Lowering;
+use crate::diagnostic::Result;
 use crate::ir::Value;
-use crate::lower::lowering::Result;
 use ptx2spv_interface::launches;
 use site::Site;
 

@@ -1,9 +1,9 @@
 //! What the code of each function of the device runtime needs: access to the region, and the thread's last error.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};
 use crate::lower::layout::launch_region::LaunchRegion;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::push_constant;
 
 /// Access to words that kernels write for the host, or the host for kernels.

@@ -9,9 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::FunctionKind;
 use crate::decode::program::{FuncId, Function, Operand, Param, Passed, Program, Targets};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::isa::operation::Action;
-use crate::lower::lowering::Result;
 
 /// The most instructions that a kernel may have with all its calls inlined.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;

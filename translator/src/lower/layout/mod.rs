@@ -17,11 +17,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, FuncId, Function, InitValue, Instruction, Operand, Program, Special, VarId};
-use crate::diagnostic::{Diagnostic, ErrorKind};
+use crate::diagnostic::{Diagnostic, ErrorKind, Result};
 use crate::ir::Builtin;
 use crate::isa::modifiers::{Level, Scope};
 use crate::isa::operation::{Action, Effects, Operation};
-use crate::lower::lowering::Result;
 use crate::lower::texture::{logarithms, srgb};
 use crate::policy::{Policy, Samplers};
 use call_graph::reachable;

@@ -9,9 +9,9 @@
 
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Program};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::ir::{Compare, GENERIC_TAG_SHIFT, Type, Value};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::push_constant;
 
 /// Position of the two tag bits in the distance of a generic address.

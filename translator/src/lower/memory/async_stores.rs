@@ -2,11 +2,11 @@
 //! asynchronous operations do here.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::index::number;
 use crate::ir::{Access, Atomic, MemoryOrder, Scope, Space, Type};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use crate::lower::memory::atomics;
 use crate::lower::memory::guard;
 use crate::lower::memory::mbarrier::{self, shared_address};

@@ -1,12 +1,12 @@
 //! `atom` and `red` (PTX sections 9.7.12.5 and 9.7.12.6).
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Atomic, AtomicOp, HalfFormat, HalfOp, MemoryOrder, Scope, Value};
 use crate::isa::modifiers::Operator;
 use crate::isa::types::ScalarType;
 use crate::lower::integer::packed::{join, part};
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use crate::lower::memory;
 use crate::lower::memory::atomics128;
 use crate::lower::memory_order::order;

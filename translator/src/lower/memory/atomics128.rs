@@ -5,10 +5,10 @@
 //! PTX.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Type, Value, Var, locks};
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// A space and an address there.
 type SpaceAddress = (Space, Value);

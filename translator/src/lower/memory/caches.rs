@@ -2,9 +2,9 @@
 //! effect here.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// Bytes to which `applypriority` and `discard` apply.
 const LINE: u64 = 128;

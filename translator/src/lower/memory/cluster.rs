@@ -6,9 +6,10 @@
 //! not know which block's memory they reach.
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Binary, Builder, Builtin, Compare, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_target::Cluster;
 
 /// Bytes from the start of one block's shared memory to the start of the next block's; `None` if clusters are single

@@ -1,11 +1,11 @@
 //! Asynchronous copies (PTX section 9.7.9.24). They complete immediately or when the thread waits for any group, which PTX allows.
 
 use crate::decode::program::{Base, Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Atomic, Binary, Builder, Compare, MemoryOrder, Scope, Space, Type, Value, Var};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::atomics;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;

@@ -8,11 +8,11 @@
 
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Type, Value};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
 use crate::lower::memory::guard;
 use crate::lower::memory::variable_address;

@@ -13,7 +13,7 @@ pub mod stack;
 
 use crate::ast::StateSpace;
 use crate::decode::program::{Base, Instruction, Operand, ParamId};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::index::number;
 use crate::ir::{
     Access, Atomic, AtomicOp, Compare, GENERIC_LOCAL, GENERIC_TAG_SHIFT, MemoryOrder, Scope, Space, Type, Value,
@@ -22,7 +22,7 @@ use crate::isa::modifiers::AddressSpace;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::layout::frame::ParamSlot;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory_order::{order, required_scope};
 use crate::lower::texture;
 use ptx2spv_interface::{ParamLocation, push_constant};

@@ -5,10 +5,10 @@
 //! returns ([`crate::lower::calls::prologue`]).
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Value, Var};
 use crate::lower::layout::STACK_BYTES;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_target::Fault;
 
 /// The least alignment of memory from `alloca`, and the default.

@@ -22,10 +22,10 @@
 //!
 //! The driver's own fields follow: the bytes of a box, and the alignment of shared memory that a box needs.
 
-use super::super::lowering::{Lowering, Result};
+use super::super::lowering::Lowering;
 use super::super::memory;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, MemoryOrder, Scope, Space, Value};
 use crate::isa::modifiers::MapField;
 use crate::isa::types::ScalarType;

@@ -13,9 +13,9 @@ mod rows;
 use map::{Map, words};
 use rows::{Dimension, Place, Row, Shape, Side, for_each_row};
 
-use super::lowering::{Lowering, Result};
+use super::lowering::Lowering;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{
     Access, Atomic, AtomicOp, Builder, Compare, HalfFormat, HalfOp, MemoryOrder, Rounding, Scope, Space, Type, Value,
 };

@@ -6,8 +6,9 @@ use super::waiting::Waiting;
 use super::ways::Ways;
 use super::{by_loads, fetch};
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Builder, Compare, Stmt, Type, Value};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// Lowers the reads of a batch, which have the same modifiers and kinds of operands.
 pub(in crate::lower) fn read_all(l: &mut Lowering<'_, '_>, first: &Instruction, others: &[&Instruction]) -> Result {

@@ -7,13 +7,13 @@ use super::record::Record;
 use super::texel::Format;
 use super::{Geometry, Point, clamp, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Rounding, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::integer::packed::join;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
 
 /// `tex` with coordinates of `.s32`

@@ -8,9 +8,9 @@ use super::record::Level;
 use super::source::{Source, Where};
 use super::texel::Format;
 use super::{Geometry, Point};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Builder, Compare, Stmt, Type, Unary, Value, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The state of summing the texels around a point.
 pub(super) struct Filter<'s> {

@@ -4,9 +4,9 @@
 //! the truncations is exact (`docs/numerics.md`).
 
 use super::clamp_float;
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Unary, Value};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::push_constant;
 
 /// The bits of a float beyond ten of its significand.

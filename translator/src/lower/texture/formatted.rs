@@ -6,10 +6,10 @@ use super::is_among;
 use super::surface::{SurfaceAccess, within_rows};
 use super::texel::Format;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Rounding, Space, Type, Value, Var};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
 use ptx2spv_interface::texture::{Texel, field};
 

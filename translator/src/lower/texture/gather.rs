@@ -7,10 +7,10 @@ use super::filter::{Corner, add, arithmetics, as_fraction, tap};
 use super::source::{Source, Where};
 use super::texel::at_least_minus_one;
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Builder, Compare, Stmt, Type, Value, Var};
 use crate::isa::modifiers;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::texture::is_among;
 use ptx2spv_interface::texture::{Texel, field};
 

@@ -3,9 +3,9 @@
 use super::record::Record;
 use super::{Geometry, Point, list};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Op, Sample, Type, Value, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::policy::Samplers;
 use ptx2spv_interface::texture::{field, image};
 

@@ -31,9 +31,9 @@ mod ways;
 
 pub(super) use batched::read_all;
 
-use super::lowering::{Lowering, Result};
+use super::lowering::Lowering;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Builder, Compare, Value, Var};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;

@@ -4,9 +4,9 @@ use super::record::Record;
 use super::texel::load;
 use super::{Geometry, Point, clamp_float, least, list};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Type, Unary, Value, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::image;
 
 /// What an instruction reads of a texture that may be plain.

@@ -4,11 +4,12 @@
 use super::record::{Image, Record, handle_tag};
 use super::{is_among, kinds};
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::Value;
 use crate::isa::modifiers::Query;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::Kind::{Array3d, Cube, Layered1d, Layered2d, LayeredCube, Linear, Pitched};
 use ptx2spv_interface::texture::{AddressMode, Kind, field, flag};
 

@@ -2,9 +2,10 @@
 
 use super::{Geometry, Point};
 use crate::decode::program::Operand;
+use crate::diagnostic::Result;
 use crate::ir::{Access, Builtin, Compare, MemoryOrder, Space, Stmt, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::{ADDRESS, LEVEL_BYTES, SAMPLER, SURFACE, TEXTURE, field, level_field};
 
 /// The bit of a handle that tells the type of its reference.

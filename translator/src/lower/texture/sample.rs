@@ -12,11 +12,11 @@ use super::texel::at_least_minus_one;
 use super::ways::Ways;
 use super::{Geometry, cube, footprint};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Builder, Stmt, Type, Value, Var};
 use crate::isa::modifiers;
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 const OFFSET_BITS: u32 = 4;
 

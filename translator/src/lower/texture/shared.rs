@@ -7,8 +7,9 @@ use super::waiting::Waiting;
 use super::ways::Ways;
 use super::{by_loads, fetch};
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Stmt, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The variables of a copy.
 #[derive(Debug)]

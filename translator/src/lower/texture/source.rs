@@ -10,10 +10,10 @@ use super::record::{Image, Level, Levels, Record};
 use super::texel::Format;
 use super::{Geometry, Point, is_among, is_linear, least, list};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Compare, Type, Value};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::{Texel, field, flag};
 
 /// The position of a point, which holds for every level.

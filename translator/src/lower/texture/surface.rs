@@ -6,12 +6,12 @@
 use super::record::{Level, Record};
 use super::{Geometry, Point, clamp, least, list};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Atomic, AtomicOp, Compare, MemoryOrder, Scope, Space, Value};
 use crate::isa::modifiers::{Bounds, Operator};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use ptx2spv_interface::texture::field;
 use ptx2spv_target::Fault;
 

@@ -1,9 +1,9 @@
 //! Conversion of a texel to four words of 32 bits, by its format.
 
 use super::is_among;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF};
 use ptx2spv_interface::push_constant;
 use ptx2spv_interface::texture::Texel;

@@ -2,8 +2,9 @@
 
 use super::fetch;
 use super::ways::Ways;
+use crate::diagnostic::Result;
 use crate::ir::{Stmt, Type, Var};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// A read that may need loads.
 #[derive(Clone, Copy, Debug)]

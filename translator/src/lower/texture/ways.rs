@@ -3,9 +3,10 @@
 use super::image::Image;
 use super::plain::Plain;
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Stmt, Value, Var};
 use crate::isa::operation::{Action, Operation};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The short ways that an instruction has.
 pub(super) struct Ways {

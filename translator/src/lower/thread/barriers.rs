@@ -2,13 +2,13 @@
 
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::Builtin;
 use crate::isa::modifiers::BarrierReduction;
 use crate::isa::operation::Alignment;
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The highest number of a barrier.
 const LAST: u64 = Barrier::NUMBERED as u64 - 1;

@@ -4,11 +4,11 @@
 //! A response is 16 bytes, which only these instructions read: whether a cluster was cancelled, then the numbers of its first block.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, MemoryOrder, Space};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::mbarrier::{self, shared_address};
 
 /// `clusterlaunchcontrol.try_cancel`: stores the response that there was none.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::multiply;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Span;
+use crate::diagnostic::{Result, Span};
 use crate::ir::{Function, Var};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::layout::frame::Frame;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use crate::policy::Policy;
 
 /// The number of the operand that has metadata of a sparse product.

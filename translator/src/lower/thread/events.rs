@@ -1,11 +1,11 @@
 //! `pmevent` (PTX section 9.7.19): counters that the host reads. A warp counts once, however many of its threads take part.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Stmt, Type, Warp, WarpOp};
 use crate::isa::word::Word;
 use crate::lower::device_words::fetch_add;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_interface::{Counters, push_constant};
 
 /// `pmevent`: the operand is an event, or with `.mask` a bit for each event.

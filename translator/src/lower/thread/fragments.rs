@@ -2,11 +2,11 @@
 
 use super::special;
 use crate::decode::program::{Instruction, Operand, Special};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Binary, MemoryOrder, Type, Value};
 use crate::isa::fragments::{self, Matrix, Product};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::{self, Location};
 
 /// `wmma.load`

@@ -5,12 +5,12 @@
 
 use super::special;
 use crate::decode::program::{Instruction, Operand, Special};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, MemoryOrder, Type, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::lower::memory::{self, Location};
 
 /// The place of a lane's elements: row and column of the first.

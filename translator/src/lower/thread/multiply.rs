@@ -9,10 +9,11 @@ use super::sparse::Indices;
 use super::sums::{Line, Terms};
 use super::tiles;
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Compare, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_target::{Generation, MatrixTypes};
 
 /// `mma` and `wmma.mma`, if [`turns`] gives none

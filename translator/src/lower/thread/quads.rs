@@ -7,13 +7,13 @@
 use super::matrix::{from_lane, joined, own_lane, set, words};
 use super::sums::fused;
 use crate::decode::program::Instruction;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Accumulator, Arithmetic, Factors, Rounding, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::float;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, HALF, Overflow};
 use ptx2spv_target::Generation;
 

@@ -6,11 +6,11 @@
 use super::matrix::from_lane;
 use super::sums::Line;
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::Value;
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 
 /// The indices of the elements that A has, of this lane's rows.
 pub struct Indices {

@@ -1,6 +1,7 @@
 //! The sums of products that elements of a product of matrices are (docs/numerics.md).
 
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Accumulator, Arithmetic, Builder, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Unary, Value};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::modifiers::Operator;
@@ -8,7 +9,7 @@ use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 use crate::lower::float::{self, float_of};
 use crate::lower::integer;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, DOUBLE, HALF, Overflow, SINGLE};
 use ptx2spv_target::{Generation, MatrixTypes};
 

@@ -5,9 +5,10 @@ use super::matrix::{addends, own_lane, set, words};
 use super::sums::Terms;
 use super::warp;
 use crate::decode::program::Instruction;
+use crate::diagnostic::Result;
 use crate::ir::{Fragments, Type, Value, WarpOp};
 use crate::isa::fragments::{Block, Matrix, Product};
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use ptx2spv_target::MatrixTypes;
 
 /// The registers of a factor, each in the parts that are computed with, and what they hold.

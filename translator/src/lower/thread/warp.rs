@@ -2,12 +2,12 @@
 //! these statements to the device.
 
 use crate::decode::program::{Instruction, Operand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Reduction, Shuffle, Stmt, Type, Value, Vote, Warp, WarpOp};
 use crate::isa::modifiers::{self, Operator};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
-use crate::lower::lowering::{Lowering, Result};
+use crate::lower::lowering::Lowering;
 use crate::soft::{self, SINGLE};
 
 /// `vote.all`, `.any` and `.uni`

@@ -7,12 +7,12 @@ use super::descriptor::Descriptor;
 use super::matrix::words;
 use super::warp::sync_all;
 use crate::decode::program::{Instruction, Operand, Reg};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Builtin, Type, Value, Var};
 use crate::isa::fragments::{Matrix, Product, WARP_ROWS};
 use crate::isa::modifiers::{Modifiers, Shape};
 use crate::isa::types::ScalarType;
-use crate::lower::lowering::{Lowering, Result, carrier};
+use crate::lower::lowering::{Lowering, carrier};
 use std::sync::Arc;
 
 /// Columns of a product of a warp.
