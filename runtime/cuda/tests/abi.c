@@ -5,20 +5,6 @@
 
 #include "checks.h"
 
-struct part_2d {
-    size_t x, y;
-    int kind;
-    const void *host;
-    Address device;
-    void *array;
-    size_t pitch;
-};
-
-struct copy_2d {
-    struct part_2d from, to;
-    size_t width, height;
-};
-
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *count);

@@ -16,6 +16,21 @@ typedef struct exec *Exec;
 typedef struct object *Object;
 typedef uint64_t Address;
 
+/* A copy of rows, with each side's memory. */
+struct part_2d {
+    size_t x, y;
+    int kind;
+    const void *host;
+    Address device;
+    void *array;
+    size_t pitch;
+};
+
+struct copy_2d {
+    struct part_2d from, to;
+    size_t width, height;
+};
+
 int cuGetErrorName(int error, const char **name);
 
 static void expect_at(int line, const char *call, int result, int expected)

@@ -6,7 +6,6 @@
 enum { MOST = 8, COUNT = 1 << 16, BYTES = COUNT * 4, PIECES = 40 };
 
 typedef struct library *Library;
-typedef struct graph *Graph;
 
 /* A kernel as a node of a graph. */
 struct node {
@@ -15,20 +14,6 @@ struct node {
     void **params, **extra;
     Function kernel;
     Context context;
-};
-
-struct copy_2d {
-    size_t from_x, from_y;
-    int from_kind;
-    const void *from_host;
-    Address from;
-    void *from_array;
-    size_t from_pitch, to_x, to_y;
-    int to_kind;
-    void *to_host;
-    Address to;
-    void *to_array;
-    size_t to_pitch, width, height;
 };
 
 struct array_2d {
@@ -322,8 +307,8 @@ static void copies(void)
             OK(cuStreamSynchronize(to->stream));
             check(from->out, 0, 3);
             /* Columns 2 to 33 of rows of 64 numbers. */
-            struct copy_2d rows = {.from_kind = 2, .from = from->in, .from_pitch = 256, .from_x = 8, .to_kind = 2, .to = to->out,
-                                   .to_pitch = 128, .width = 128, .height = COUNT / 64};
+            struct copy_2d rows = {.from.kind = 2, .from.device = from->in, .from.pitch = 256, .from.x = 8, .to.kind = 2, .to.device = to->out,
+                                   .to.pitch = 128, .width = 128, .height = COUNT / 64};
             OK(cuMemcpy2D_v2(&rows));
             OK(cuMemcpyDtoH_v2(seen, to->out, BYTES / 2));
             for (uint32_t k = 0; k < COUNT / 2; ++k)

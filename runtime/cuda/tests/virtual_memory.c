@@ -33,20 +33,6 @@ int cuMemGetAllocationPropertiesFromHandle(struct properties *properties, Handle
 int cuMemRetainAllocationHandle(Handle *memory, void *address);
 int cuMemFree_v2(Address address);
 int cuMemsetD32_v2(Address address, unsigned value, size_t count);
-struct copy_2d {
-    size_t from_x, from_y;
-    int from_kind;
-    const void *from_host;
-    Address from;
-    void *from_array;
-    size_t from_pitch, to_x, to_y;
-    int to_kind;
-    void *to_host;
-    Address to;
-    void *to_array;
-    size_t to_pitch, width, height;
-};
-
 int cuMemcpy2D_v2(const struct copy_2d *copy);
 int cuMemcpyDtoH_v2(void *host, Address address, size_t bytes);
 int cuMemcpyHtoD_v2(Address address, const void *host, size_t bytes);
@@ -137,10 +123,10 @@ int main(void)
         TRUE(host[(size - 1024) / 4 + i] == i);
     EXPECT(1, cuMemcpyDtoH_v2(host, range, 3 * size + 4));
     /* Four rows, of which the last ends where the memory does, or behind. */
-    struct copy_2d rows = { .from_kind = 2, .from = range + 3 * size - 7168, .from_pitch = 2048,
-                            .to_kind = 1, .to_host = host, .to_pitch = 1024, .width = 1024, .height = 4 };
+    struct copy_2d rows = { .from.kind = 2, .from.device = range + 3 * size - 7168, .from.pitch = 2048,
+                            .to.kind = 1, .to.host = host, .to.pitch = 1024, .width = 1024, .height = 4 };
     OK(cuMemcpy2D_v2(&rows));
-    rows.from += 4;
+    rows.from.device += 4;
     EXPECT(1, cuMemcpy2D_v2(&rows));
     OK(cuMemsetD32_v2(border - 4, 5000, 2));
     OK(cuMemcpyDtoH_v2(host, border - 8, 16));

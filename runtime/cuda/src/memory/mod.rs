@@ -98,6 +98,10 @@ impl Owner {
         Self { device: context.device.clone(), context: Some(context.clone()) }
     }
 
+    fn of_variables(variables: Variables) -> Self {
+        Self { device: variables.device, context: variables.context }
+    }
+
     /// Writes what the device's kernels have printed, and records an error of the device in the context that has the memory.
     pub fn after<T>(&self, result: Result<T, Error>) -> Result<T, Code> {
         if let Some(context) = &self.context {
@@ -124,14 +128,12 @@ pub(crate) enum Place {
 /// allocation or a module's variables, and ends after them.
 pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
     let Some((start, allocation)) = find(address) else {
-        let Some(Variables { range, device, context: own, .. }) = variables::find(address) else {
-            return Ok(Place::Unknown);
-        };
-        if bytes > range.size - (address - range.address) {
+        let Some(found) = variables::find(address) else { return Ok(Place::Unknown) };
+        if bytes > found.range.size - (address - found.range.address) {
             return Err(INVALID_VALUE);
         }
-        let is_own = device.is(&context.device);
-        let elsewhere = || Place::Elsewhere(Owner { device, context: own }, address);
+        let is_own = found.device.is(&context.device);
+        let elsewhere = || Place::Elsewhere(Owner::of_variables(found), address);
         return Ok(if is_own { Place::Device(address) } else { elsewhere() });
     };
     let fits = match allocation.place {
@@ -408,7 +410,7 @@ fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
 pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result<(), Code> {
     let owner = match find(address) {
         Some((_, allocation)) => Some(Owner::of(&allocation.context)),
-        None => variables::find(address).map(|Variables { device, context, .. }| Owner { device, context }),
+        None => variables::find(address).map(Owner::of_variables),
     };
     let owner = owner.filter(|owner| !owner.device.is(&context.device));
     owner.map_or(Ok(()), |owner| owner.after(owner.device.synchronize()))

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
 use crate::abi::{Code, Handle, INVALID_VALUE, Object, Out, objects};
-use crate::context::{self, Context, device, state};
-use crate::module::library;
+use crate::context::{Context, device, state};
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 
 /// A kernel that the program has a handle of.
@@ -121,43 +120,15 @@ pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: 
     function.get()?.set_attribute(attribute, value)
 }
 
-/// A library's kernel on the device of an ordinal.
-fn of_device(kernel: FunctionHandle, device: c_int) -> Result<FunctionHandle, Code> {
-    library::kernel_on(kernel, &state::device_by_ordinal(device)?)
-}
-
-pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int, Code> {
-    of_device(kernel, device)?.get()?.attribute(attribute).ok_or(INVALID_VALUE)
-}
-
-pub(crate) fn set_kernel_attribute(
-    attribute: c_uint,
-    value: c_int,
-    kernel: FunctionHandle,
-    device: c_int,
-) -> Result<(), Code> {
-    of_device(kernel, device)?.get()?.set_attribute(attribute, value)
-}
-
 pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
     function.get()?;
     // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result<(), Code> {
-    state::entry(device)?;
-    kernel.get()?;
-    if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
-}
-
 pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
     function.get()?;
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
-}
-
-pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
-    library::kernel_on(kernel, &context::current()?.device)
 }
 
 pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {

@@ -1,6 +1,6 @@
 //! Libraries: modules without a context. Their kernels can be launched like functions.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex};
 
 use ptx2spv_translator::Source;
@@ -66,6 +66,33 @@ pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<Fun
     let library = LIBRARIES.find(|library| library.has(&known.loaded));
     let library = library.ok_or_else(|| INVALID_HANDLE.because("a kernel of another device"))?;
     function::of_module(&library.get()?.on(device)?.0, known.kernel.name())
+}
+
+/// A library's kernel on the device of an ordinal.
+fn of_device(kernel: FunctionHandle, device: c_int) -> Result<FunctionHandle, Code> {
+    kernel_on(kernel, &state::device_by_ordinal(device)?)
+}
+
+pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int, Code> {
+    function::attribute(attribute, of_device(kernel, device)?)
+}
+
+pub(crate) fn set_kernel_attribute(
+    attribute: c_uint,
+    value: c_int,
+    kernel: FunctionHandle,
+    device: c_int,
+) -> Result<(), Code> {
+    function::set_attribute(of_device(kernel, device)?, attribute, value)
+}
+
+pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result<(), Code> {
+    state::entry(device)?;
+    function::set_cache_config(kernel, config)
+}
+
+pub(crate) fn function_of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
+    kernel_on(kernel, &context::current()?.device)
 }
 
 pub(crate) fn load_data(

@@ -9,7 +9,6 @@ use ptx2spv_translator::target::{Feature, Math, Target};
 use ptx2spv_translator::{Options, Program, Source};
 use serde::{Deserialize, Serialize};
 
-use crate::cost;
 use crate::pipelines::{Compiled, Vulkan};
 
 /// Threads of a block, where neither the kernel nor its twin says it.
@@ -35,8 +34,8 @@ pub struct Numbers {
 
 impl Numbers {
     fn of(compiled: &Compiled, unrolled: u64) -> Result<Self> {
-        let cost = cost::of(compiled, unrolled)
-            .with_context(|| format!("{}: no machine code that is known", compiled.name))?;
+        let cost =
+            compiled.cost(unrolled).with_context(|| format!("{}: no machine code that is known", compiled.name))?;
         // By the names of RADV, ANV and Turnip.
         let sum = |names: [&str; 2]| names.map(|name| compiled.statistic(name)).iter().sum::<u64>();
         Ok(Self {

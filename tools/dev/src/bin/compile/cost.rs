@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::pipelines::Compiled;
-use crate::{adreno, amd, intel};
-
 /// How much more an instruction counts for each loop around it.
 const ROUNDS: u64 = 10;
 /// Loops that count.
@@ -25,14 +22,6 @@ pub struct Cost {
     pub cycles: u64,
     /// How deep its loops nest.
     pub loops: u32,
-}
-
-/// The cost of a kernel, a round of whose loops does the work of so many; `None` where nothing is known of the device's instructions.
-pub fn of(compiled: &Compiled, unrolled: u64) -> Option<Cost> {
-    let code = &compiled.code;
-    adreno::cost(code, unrolled)
-        .or_else(|| amd::cost(code, unrolled))
-        .or_else(|| intel::cost(code, compiled.subgroup, unrolled))
 }
 
 /// The sum of the instructions' costs. A backward branch closes the loop that starts at its target, where several may jump to. A forward one

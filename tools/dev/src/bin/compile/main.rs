@@ -103,7 +103,7 @@ fn compile_all(arguments: &Files, out: &mut dyn Write) -> Result<Status> {
     }
     if arguments.costs {
         for kernel in &mut compiled {
-            let cost = cost::of(kernel, 1);
+            let cost = kernel.cost(1);
             kernel.statistics.extend(cost.map(|cost| ("Cycles".to_owned(), cost.cycles as f64)));
         }
     }

@@ -12,6 +12,9 @@ use ptx2spv_translator::interface::{Entry, Interface, spec_id};
 use ptx2spv_translator::target;
 use serde::{Deserialize, Serialize};
 
+use crate::cost::Cost;
+use crate::{adreno, amd, intel};
+
 /// What a device's compiler made of a kernel.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Compiled {
@@ -33,6 +36,14 @@ impl Compiled {
     /// A statistic by the driver's name for it.
     pub fn statistic(&self, name: &str) -> u64 {
         self.statistics.get(name).map_or(0, |value| *value as u64)
+    }
+
+    /// The cost of the code, a round of whose loops does the work of so many; `None` where nothing is known of the device's instructions.
+    pub fn cost(&self, unrolled: u64) -> Option<Cost> {
+        let code = &self.code;
+        adreno::cost(code, unrolled)
+            .or_else(|| amd::cost(code, unrolled))
+            .or_else(|| intel::cost(code, self.subgroup, unrolled))
     }
 }
 
