@@ -10,7 +10,7 @@ mod straight;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,9 @@ use sides::{Class, Sides};
 /// The longest time for a program on all devices, and for the reduction of one. A process that takes longer ends itself.
 const LONGEST: Duration = Duration::from_secs(900);
 const REDUCTION: Duration = Duration::from_secs(240);
+
+/// The exit status after a failure of CUDA, other than those of results that differ and of errors.
+const CUDA_FAILED: i32 = 3;
 
 /// Runs random programs on all devices, and saves those whose results differ.
 #[derive(Debug, Parser)]
@@ -91,6 +94,10 @@ fn run(command_line: &CommandLine, out: &mut dyn Write) -> Result<Status> {
         let started = Instant::now();
         different += usize::from(program(course, command_line, &mut sides, &mut journal, out)?);
         course.spent += started.elapsed();
+        if sides.cuda_failed() {
+            cli::note("CUDA failed; another process can go on with the next program");
+            exit(CUDA_FAILED);
+        }
     }
     write!(out, "{}", journal.summary())?;
     Ok(if different == 0 { Status::Success } else { Status::Failure })
@@ -119,7 +126,7 @@ fn program(
     }
     let mut comment = format!("{class}: {said}");
     // The assembler's faults are many, and not ours to mend.
-    if course.reduced < command_line.reduce && class != Class::Assembler {
+    if course.reduced < command_line.reduce && class != Class::Assembler && !sides.cuda_failed() {
         course.reduced += 1;
         BEGUN.fetch_add(1, Ordering::Relaxed);
         let begin = Instant::now();

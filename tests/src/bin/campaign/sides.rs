@@ -67,7 +67,11 @@ impl fmt::Display for Class {
     }
 }
 
-pub struct Sides(Vec<Side>);
+pub struct Sides {
+    list: Vec<Side>,
+    /// Whether CUDA failed: after a kernel's fault no call of the process succeeds.
+    cuda_failed: bool,
+}
 
 impl Sides {
     /// Opens devices: `cuda`, `adversarial`, or as `ptx2spv run` names them. Without names: two reference devices, the adversarial one, all
@@ -96,12 +100,17 @@ impl Sides {
                 sides.push(Side { name, part, backend: Some(Box::new(device)) });
             }
         }
-        Ok(Self(sides))
+        Ok(Self { list: sides, cuda_failed: false })
     }
 
     /// The devices' names.
     pub fn names(&self) -> String {
-        self.0.iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
+        self.list.iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether CUDA failed, so that nothing can run on it in this process any more.
+    pub fn cuda_failed(&self) -> bool {
+        self.cuda_failed
     }
 
     /// Runs a program on all devices and compares the results. One that may mean nothing, `loose`, is left out where the first device says
@@ -112,12 +121,14 @@ impl Sides {
         let mut ran = Vec::new();
         let mut wrong = Vec::new();
         let mut said = String::new();
-        for side in &mut self.0 {
+        for side in &mut self.list {
             // What may be fused is fused by an optimization, which is to be followed.
             if side.part == Part::Unoptimized && matches!(mix, Mix::Contraction(_)) {
                 continue;
             }
             let result = side.run(seed, case);
+            let is_cuda = matches!(side.part, Part::Cuda | Part::Unoptimized);
+            self.cuda_failed |= is_cuda && matches!(result, Err(Failure::Broken(_)));
             let complaint = match (&result, &first) {
                 (Err(Failure::TooLarge(_)), _) => continue,
                 (Err(Failure::Refused(_)), _) if loose => continue,
@@ -170,7 +181,7 @@ impl Sides {
 
     /// The results on the first device.
     pub fn first(&mut self, seed: u64, case: &Prepared) -> Option<Outputs> {
-        self.0.first_mut()?.run(seed, case).ok()
+        self.list.first_mut()?.run(seed, case).ok()
     }
 }
 
