@@ -89,6 +89,17 @@ fn fp8() {
 }
 
 #[test]
+fn small_floats() {
+    run("small_floats", &["-O3"]);
+}
+
+/// With `__vimax3_s32` and the like.
+#[test]
+fn dynamic() {
+    run("dynamic", &["-O3"]);
+}
+
+#[test]
 fn matrices() {
     run("matrices", &["-O3", "-arch=sm_80"]);
 }

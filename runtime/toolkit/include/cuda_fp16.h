@@ -50,30 +50,14 @@ typedef __half2 half2;
 typedef __half nv_half;
 typedef __half2 nv_half2;
 
-#ifdef __CUDA__
-#define PTX2SPV_ROUND_HALF(mode)                                                            \
-    PTX2SPV_ON_DEVICE __half __float2half_##mode(float a)                                   \
-    {                                                                                       \
-        __half near = __half(a);                                                            \
-        return ptx2spv_move_half(near, a, ptx2spv_direction_##mode(a));                     \
-    }
-/* -1: down, 1: up. */
-PTX2SPV_ON_DEVICE int ptx2spv_direction_rd(float) { return -1; }
-PTX2SPV_ON_DEVICE int ptx2spv_direction_ru(float) { return 1; }
-PTX2SPV_ON_DEVICE int ptx2spv_direction_rz(float a) { return a > 0 ? -1 : 1; }
-/* The neighbour of the nearest, where that is beyond the number in the wrong direction. */
-PTX2SPV_ON_DEVICE __half ptx2spv_move_half(__half near, float a, int direction)
+#if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750)
+PTX2SPV_ON_DEVICE __half htanh_approx(__half a)
 {
-    float found = (float)near;
-    if (found == a || a != a || __builtin_isinf(a) || (found < a) == (direction < 0)) return near;
-    unsigned short bits = near.__x;
-    if ((bits & 0x7fff) == 0) return ptx2spv_half(direction < 0 ? 0x8001 : 0x0001);
-    return ptx2spv_half((unsigned short)((bits >> 15) == (direction < 0) ? bits + 1 : bits - 1));
+    unsigned short result;
+    asm("tanh.approx.f16 %0, %1;" : "=h"(result) : "h"(a.__x));
+    return ptx2spv_half(result);
 }
-PTX2SPV_ROUND_HALF(rd)
-PTX2SPV_ROUND_HALF(ru)
-PTX2SPV_ROUND_HALF(rz)
-#undef PTX2SPV_ROUND_HALF
+PTX2SPV_ON_DEVICE __half2 h2tanh_approx(__half2 a) { return {htanh_approx(a.x), htanh_approx(a.y)}; }
 #endif
 #endif
 

@@ -1,4 +1,4 @@
-/* Numbers of eight bits: e4m3 (no infinities, one NaN) and e5m2 (IEEE's form). */
+/* Numbers of eight bits: e4m3 (no infinities, one NaN), e5m2 (IEEE's form) and e8m0 (powers of two). */
 #ifndef __CUDA_FP8_H__
 #define __CUDA_FP8_H__
 #ifdef __cplusplus
@@ -138,12 +138,58 @@ template <__nv_fp8_interpretation_t kind> struct ptx2spv_fp8x4 {
         return {a.x, a.y, b.x, b.y};
     }
 };
-typedef ptx2spv_fp8<__NV_E4M3> __nv_fp8_e4m3;
-typedef ptx2spv_fp8<__NV_E5M2> __nv_fp8_e5m2;
-typedef ptx2spv_fp8x2<__NV_E4M3> __nv_fp8x2_e4m3;
-typedef ptx2spv_fp8x2<__NV_E5M2> __nv_fp8x2_e5m2;
-typedef ptx2spv_fp8x4<__NV_E4M3> __nv_fp8x4_e4m3;
-typedef ptx2spv_fp8x4<__NV_E5M2> __nv_fp8x4_e5m2;
+/* Structures of their own, which other headers may declare before. */
+#define PTX2SPV_FP8(name, base, kind)                                                                                            \
+    struct name : base<kind> {                                                                                                   \
+        using base<kind>::base;                                                                                                  \
+        name() = default;                                                                                                        \
+    };
+PTX2SPV_FP8(__nv_fp8_e4m3, ptx2spv_fp8, __NV_E4M3)
+PTX2SPV_FP8(__nv_fp8_e5m2, ptx2spv_fp8, __NV_E5M2)
+PTX2SPV_FP8(__nv_fp8x2_e4m3, ptx2spv_fp8x2, __NV_E4M3)
+PTX2SPV_FP8(__nv_fp8x2_e5m2, ptx2spv_fp8x2, __NV_E5M2)
+PTX2SPV_FP8(__nv_fp8x4_e4m3, ptx2spv_fp8x4, __NV_E4M3)
+PTX2SPV_FP8(__nv_fp8x4_e5m2, ptx2spv_fp8x4, __NV_E5M2)
+#undef PTX2SPV_FP8
+
+/* e8m0: a power of two from 2^-127 to 2^127, and NaN; signs are lost. */
+PTX2SPV_BOTH __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float a, __nv_saturation_t saturate, enum cudaRoundMode mode)
+{
+    unsigned int size = __builtin_bit_cast(unsigned int, a) & 0x7fffffff, exponent = size >> 23, rest = size & 0x7fffff;
+    if (size > 0x7f800000) return 0xff;
+    /* Below 2^-126, half of that is the least one. */
+    if (mode == cudaRoundPosInf && (exponent == 0 ? rest > 0x400000 : rest != 0)) exponent++;
+    return (__nv_fp8_storage_t)(exponent == 0xff && saturate == __NV_SATFINITE ? 0xfe : exponent);
+}
+/* To f32 in the same direction first. */
+PTX2SPV_BOTH __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double a, __nv_saturation_t saturate, enum cudaRoundMode mode)
+{
+    double size = __builtin_fabs(a);
+    float near = (float)size;
+    if (mode == cudaRoundPosInf && (double)near < size) near = __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, near) + 1);
+    if (mode == cudaRoundZero && (double)near > size) near = __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, near) - 1);
+    return __nv_cvt_float_to_e8m0(near, saturate, mode);
+}
+PTX2SPV_BOTH __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw a, __nv_saturation_t saturate, enum cudaRoundMode mode)
+{
+    return __nv_cvt_float_to_e8m0(ptx2spv_widen_bfloat16(a.x), saturate, mode);
+}
+PTX2SPV_BOTH __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t a)
+{
+    return {(unsigned short)(a == 0xff ? 0x7fff : a == 0 ? 0x40 : a << 7)};
+}
+/* Those that are made of other numbers saturate, and are rounded up. */
+struct __nv_fp8_e8m0 {
+    __nv_fp8_storage_t __x;
+    __nv_fp8_e8m0() = default;
+    explicit __host__ __device__ __nv_fp8_e8m0(double a) : __x(__nv_cvt_double_to_e8m0(a, __NV_SATFINITE, cudaRoundPosInf)) {}
+    explicit __host__ __device__ __nv_fp8_e8m0(float a) : __x(__nv_cvt_float_to_e8m0(a, __NV_SATFINITE, cudaRoundPosInf)) {}
+    explicit __host__ __device__ __nv_fp8_e8m0(__half a) : __nv_fp8_e8m0((float)a) {}
+    explicit __host__ __device__ __nv_fp8_e8m0(__nv_bfloat16 a) : __nv_fp8_e8m0((float)a) {}
+    explicit __host__ __device__ operator float() const { return ptx2spv_widen_bfloat16(__nv_cvt_e8m0_to_bf16raw(__x).x); }
+    explicit __host__ __device__ operator double() const { return (double)(float)*this; }
+    explicit __host__ __device__ operator __nv_bfloat16() const { return __nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(__x)); }
+};
 #endif
 
 #endif

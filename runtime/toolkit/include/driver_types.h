@@ -93,6 +93,12 @@ enum cudaMemoryType {
     cudaMemoryTypeDevice = 2,
     cudaMemoryTypeManaged = 3,
 };
+enum cudaRoundMode {
+    cudaRoundNearest = 0,
+    cudaRoundZero = 1,
+    cudaRoundPosInf = 2,
+    cudaRoundMinInf = 3,
+};
 enum cudaFuncCache {
     cudaFuncCachePreferNone = 0,
     cudaFuncCachePreferShared = 1,

@@ -3,16 +3,17 @@
 #define PTX2SPV_TEXTURE_FUNCTIONS_H
 
 #define PTX2SPV_UNPACK(...) __VA_ARGS__
-/* `T name(object, ...)` and `name(&result, object, ...)`. */
-#define PTX2SPV_TEXTURE(name, parameters, arguments)                                                                            \
+/* `T name(object, ...)` and `name(&result, object, ...)`; `as` is clang's name. */
+#define PTX2SPV_TEXTURE(name, parameters, arguments) PTX2SPV_TEXTURE_AS(name, "__i" #name, parameters, arguments)
+#define PTX2SPV_TEXTURE_AS(name, as, parameters, arguments)                                                                     \
     template <class T> static __device__ __inline__ void name(T *result, cudaTextureObject_t object, PTX2SPV_UNPACK parameters) \
     {                                                                                                                           \
-        __nv_tex_surf_handler("__i" #name, result, object, PTX2SPV_UNPACK arguments);                                           \
+        __nv_tex_surf_handler(as, result, object, PTX2SPV_UNPACK arguments);                                                    \
     }                                                                                                                           \
     template <class T> static __device__ __inline__ T name(cudaTextureObject_t object, PTX2SPV_UNPACK parameters)               \
     {                                                                                                                           \
         T result;                                                                                                               \
-        ::name(&result, object, PTX2SPV_UNPACK arguments);                                                                      \
+        __nv_tex_surf_handler(as, &result, object, PTX2SPV_UNPACK arguments);                                                   \
         return result;                                                                                                          \
     }
 PTX2SPV_TEXTURE(tex1Dfetch, (int x), (x))
@@ -29,7 +30,14 @@ PTX2SPV_TEXTURE(tex3DLod, (float x, float y, float z, float level), (x, y, z, le
 PTX2SPV_TEXTURE(tex1DLayeredLod, (float x, int layer, float level), (x, layer, level))
 PTX2SPV_TEXTURE(tex2DLayeredLod, (float x, float y, int layer, float level), (x, y, layer, level))
 PTX2SPV_TEXTURE(texCubemapLod, (float x, float y, float z, float level), (x, y, z, level))
+PTX2SPV_TEXTURE(texCubemapLayeredLod, (float x, float y, float z, int layer, float level), (x, y, z, layer, level))
+PTX2SPV_TEXTURE(tex1DGrad, (float x, float dx, float dy), (x, dx, dy))
+PTX2SPV_TEXTURE(tex1DLayeredGrad, (float x, int layer, float dx, float dy), (x, layer, dx, dy))
+PTX2SPV_TEXTURE_AS(tex2DGrad, "__itex2DGrad_v2", (float x, float y, float2 dx, float2 dy), (x, y, &dx, &dy))
+PTX2SPV_TEXTURE_AS(tex2DLayeredGrad, "__itex2DLayeredGrad_v2", (float x, float y, int layer, float2 dx, float2 dy), (x, y, layer, &dx, &dy))
+PTX2SPV_TEXTURE_AS(tex3DGrad, "__itex3DGrad_v2", (float x, float y, float z, float4 dx, float4 dy), (x, y, z, &dx, &dy))
 #undef PTX2SPV_TEXTURE
+#undef PTX2SPV_TEXTURE_AS
 
 template <class T> static __device__ __inline__ T tex2Dgather(cudaTextureObject_t object, float x, float y, int component = 0)
 {

@@ -116,7 +116,7 @@ PTX2SPV_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosl
 PTX2SPV_DEVICE void __prefetch_global_l1(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
 PTX2SPV_DEVICE void __prefetch_global_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-/* Loads and stores of C11's orders. Scopes have no effect: all are the system's, and fences make the orders. */
+/* Atomic operations with C11's orders. Scopes have no effect: all are the system's, and fences make the orders. */
 #define __NV_ATOMIC_RELAXED 0
 #define __NV_ATOMIC_CONSUME 1
 #define __NV_ATOMIC_ACQUIRE 2
@@ -145,6 +145,100 @@ template <class T> PTX2SPV_DEVICE void __nv_atomic_store_n(T *p, T value, int or
     __atomic_store_n(p, value, __ATOMIC_RELAXED);
     if (order == __NV_ATOMIC_SEQ_CST) __nvvm_membar_sys();
 }
+template <class T> PTX2SPV_DEVICE void __nv_atomic_load(T *p, T *value, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    if (order == __NV_ATOMIC_SEQ_CST) __nvvm_membar_sys();
+    __atomic_load(p, value, __ATOMIC_RELAXED);
+    __nv_atomic_thread_fence(order);
+}
+template <class T> PTX2SPV_DEVICE void __nv_atomic_store(T *p, T *value, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __nv_atomic_thread_fence(order);
+    __atomic_store(p, value, __ATOMIC_RELAXED);
+    if (order == __NV_ATOMIC_SEQ_CST) __nvvm_membar_sys();
+}
+#define PTX2SPV_ATOMIC(name)                                                                                                      \
+    template <class T> PTX2SPV_DEVICE T __nv_atomic_##name(T *p, T value, int order, int = __NV_THREAD_SCOPE_SYSTEM)              \
+    {                                                                                                                             \
+        __nv_atomic_thread_fence(order);                                                                                          \
+        T old = __atomic_##name(p, value, __ATOMIC_RELAXED);                                                                      \
+        __nv_atomic_thread_fence(order);                                                                                          \
+        return old;                                                                                                               \
+    }
+PTX2SPV_ATOMIC(exchange_n)
+PTX2SPV_ATOMIC(fetch_add)
+PTX2SPV_ATOMIC(fetch_sub)
+PTX2SPV_ATOMIC(fetch_and)
+PTX2SPV_ATOMIC(fetch_or)
+PTX2SPV_ATOMIC(fetch_xor)
+PTX2SPV_ATOMIC(fetch_min)
+PTX2SPV_ATOMIC(fetch_max)
+#undef PTX2SPV_ATOMIC
+template <class T> PTX2SPV_DEVICE void __nv_atomic_exchange(T *p, T *value, T *old, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __nv_atomic_thread_fence(order);
+    __atomic_exchange(p, value, old, __ATOMIC_RELAXED);
+    __nv_atomic_thread_fence(order);
+}
+template <class T>
+PTX2SPV_DEVICE bool __nv_atomic_compare_exchange(T *p, T *expected, T *value, bool weak, int success, int failure,
+                                                 int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __nv_atomic_thread_fence(success | failure);
+    bool done = __atomic_compare_exchange(p, expected, value, weak, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __nv_atomic_thread_fence(success | failure);
+    return done;
+}
+template <class T>
+PTX2SPV_DEVICE bool __nv_atomic_compare_exchange_n(T *p, T *expected, T value, bool weak, int success, int failure,
+                                                   int scope = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return __nv_atomic_compare_exchange(p, expected, &value, weak, success, failure, scope);
+}
+
+/* Minima and maxima for dynamic programming: of sums, of three numbers, with zero as the least (`relu`), and with the operand that was chosen. */
+#define PTX2SPV_DPX(kind, type, add, max, min)                                                                        \
+    PTX2SPV_DEVICE type __viaddmax_##kind(type a, type b, type c) { return max(add(a, b), c); }                       \
+    PTX2SPV_DEVICE type __viaddmin_##kind(type a, type b, type c) { return min(add(a, b), c); }                       \
+    PTX2SPV_DEVICE type __vimax3_##kind(type a, type b, type c) { return max(max(a, b), c); }                         \
+    PTX2SPV_DEVICE type __vimin3_##kind(type a, type b, type c) { return min(min(a, b), c); }
+#define PTX2SPV_DPX_RELU(kind, type, max, min)                                                                        \
+    PTX2SPV_DEVICE type __viaddmax_##kind##_relu(type a, type b, type c) { return max(__viaddmax_##kind(a, b, c), 0); } \
+    PTX2SPV_DEVICE type __viaddmin_##kind##_relu(type a, type b, type c) { return max(__viaddmin_##kind(a, b, c), 0); } \
+    PTX2SPV_DEVICE type __vimax3_##kind##_relu(type a, type b, type c) { return max(__vimax3_##kind(a, b, c), 0); }   \
+    PTX2SPV_DEVICE type __vimin3_##kind##_relu(type a, type b, type c) { return max(__vimin3_##kind(a, b, c), 0); }   \
+    PTX2SPV_DEVICE type __vimax_##kind##_relu(type a, type b) { return max(max(a, b), 0); }                           \
+    PTX2SPV_DEVICE type __vimin_##kind##_relu(type a, type b) { return max(min(a, b), 0); }
+#define PTX2SPV_DPX_CHOSEN(kind, type)                                                                                \
+    PTX2SPV_DEVICE type __vibmax_##kind(type a, type b, bool *first) { return (*first = a >= b) ? a : b; }            \
+    PTX2SPV_DEVICE type __vibmin_##kind(type a, type b, bool *first) { return (*first = a <= b) ? a : b; }
+#define PTX2SPV_DPX_CHOSEN2(kind, half, max, min)                                                                     \
+    PTX2SPV_DEVICE unsigned int __vibmax_##kind(unsigned int a, unsigned int b, bool *high, bool *low)                \
+    {                                                                                                                 \
+        *high = (half)(a >> 16) >= (half)(b >> 16), *low = (half)a >= (half)b;                                        \
+        return max(a, b);                                                                                             \
+    }                                                                                                                 \
+    PTX2SPV_DEVICE unsigned int __vibmin_##kind(unsigned int a, unsigned int b, bool *high, bool *low)                \
+    {                                                                                                                 \
+        *high = (half)(a >> 16) <= (half)(b >> 16), *low = (half)a <= (half)b;                                        \
+        return min(a, b);                                                                                             \
+    }
+PTX2SPV_DEVICE int ptx2spv_wrapping_sum(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
+PTX2SPV_DEVICE unsigned int ptx2spv_wrapping_sum(unsigned int a, unsigned int b) { return a + b; }
+PTX2SPV_DPX(s32, int, ptx2spv_wrapping_sum, max, min)
+PTX2SPV_DPX(u32, unsigned int, ptx2spv_wrapping_sum, umax, umin)
+PTX2SPV_DPX(s16x2, unsigned int, __vadd2, __vmaxs2, __vmins2)
+PTX2SPV_DPX(u16x2, unsigned int, __vadd2, __vmaxu2, __vminu2)
+PTX2SPV_DPX_RELU(s32, int, max, min)
+PTX2SPV_DPX_RELU(s16x2, unsigned int, __vmaxs2, __vmins2)
+PTX2SPV_DPX_CHOSEN(s32, int)
+PTX2SPV_DPX_CHOSEN(u32, unsigned int)
+PTX2SPV_DPX_CHOSEN2(s16x2, short, __vmaxs2, __vmins2)
+PTX2SPV_DPX_CHOSEN2(u16x2, unsigned short, __vmaxu2, __vminu2)
+#undef PTX2SPV_DPX
+#undef PTX2SPV_DPX_RELU
+#undef PTX2SPV_DPX_CHOSEN
+#undef PTX2SPV_DPX_CHOSEN2
 
 /* What stands in tables of virtual functions where there is none to call. */
 extern "C" {
@@ -171,5 +265,13 @@ PTX2SPV_SPACE(shared, 3)
 PTX2SPV_SPACE(constant, 4)
 PTX2SPV_SPACE(local, 5)
 #undef PTX2SPV_SPACE
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+PTX2SPV_DEVICE unsigned int __isGridConstant(const void *p)
+{
+    unsigned int is;
+    asm("{ .reg .pred p; isspacep.param p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(is) : "l"(p));
+    return is;
+}
+#endif
 
 #endif

@@ -17,6 +17,16 @@
     PTX2SPV_BOTH bool __h##name##u(type a, type b) { return __hisnan(a) || __hisnan(b) || (float)a operation (float)b; }     \
     PTX2SPV_BOTH type2 __h##name##2(type2 a, type2 b) { return {type(__h##name(a.x, b.x)), type(__h##name(a.y, b.y))}; }     \
     PTX2SPV_BOTH bool __hb##name##2(type2 a, type2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }                 \
+    PTX2SPV_BOTH type2 __h##name##u2(type2 a, type2 b) { return {type(__h##name##u(a.x, b.x)), type(__h##name##u(a.y, b.y))}; }\
+    PTX2SPV_BOTH bool __hb##name##u2(type2 a, type2 b) { return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y); }          \
+    PTX2SPV_BOTH unsigned int __h##name##2_mask(type2 a, type2 b)                                                            \
+    {                                                                                                                        \
+        return (__h##name(a.x, b.x) ? 0xffffu : 0) | (__h##name(a.y, b.y) ? 0xffff0000u : 0);                                \
+    }                                                                                                                        \
+    PTX2SPV_BOTH unsigned int __h##name##u2_mask(type2 a, type2 b)                                                           \
+    {                                                                                                                        \
+        return (__h##name##u(a.x, b.x) ? 0xffffu : 0) | (__h##name##u(a.y, b.y) ? 0xffff0000u : 0);                          \
+    }                                                                                                                        \
     PTX2SPV_BOTH bool operator operation(type a, type b) { return (float)a operation (float)b; }
 #define PTX2SPV_SMALL_ARITHMETIC(type, type2, name, operation)                                                               \
     PTX2SPV_BOTH type __h##name(type a, type b) { return type((float)a operation (float)b); }                                \
@@ -25,6 +35,11 @@
     PTX2SPV_BOTH type2 operator operation(type2 a, type2 b) { return __h##name##2(a, b); }                                   \
     PTX2SPV_BOTH type &operator operation##=(type &a, type b) { return a = __h##name(a, b); }                                \
     PTX2SPV_BOTH type2 &operator operation##=(type2 &a, type2 b) { return a = __h##name##2(a, b); }
+#define PTX2SPV_SMALL_ROUNDED(type, type2, name)                                                                             \
+    PTX2SPV_BOTH type __h##name##_rn(type a, type b) { return __h##name(a, b); }                                             \
+    PTX2SPV_BOTH type2 __h##name##2_rn(type2 a, type2 b) { return __h##name##2(a, b); }                                      \
+    PTX2SPV_BOTH type __h##name##_sat(type a, type b) { return ptx2spv_saturate(__h##name(a, b)); }                          \
+    PTX2SPV_BOTH type2 __h##name##2_sat(type2 a, type2 b) { return ptx2spv_saturate(__h##name##2(a, b)); }
 #define PTX2SPV_SMALL_FUNCTION(type, type2, name, function)                                                                  \
     PTX2SPV_ON_DEVICE type h##name(type a) { return type(function((float)a)); }                                              \
     PTX2SPV_ON_DEVICE type2 h2##name(type2 a) { return {h##name(a.x), h##name(a.y)}; }
@@ -33,7 +48,20 @@
     PTX2SPV_BOTH integer __##n##2##name##_rz(type a) { return (integer)(float)a; }                                           \
     PTX2SPV_ON_DEVICE integer __##n##2##name##_rn(type a) { return __float2##name##_rn((float)a); }                          \
     PTX2SPV_ON_DEVICE integer __##n##2##name##_rd(type a) { return __float2##name##_rd((float)a); }                          \
-    PTX2SPV_ON_DEVICE integer __##n##2##name##_ru(type a) { return __float2##name##_ru((float)a); }
+    PTX2SPV_ON_DEVICE integer __##n##2##name##_ru(type a) { return __float2##name##_ru((float)a); }                          \
+    PTX2SPV_ON_DEVICE type __##name##2##n##_rz(integer a) { return __float2##n##_rz(__##name##2float_rz(a)); }               \
+    PTX2SPV_ON_DEVICE type __##name##2##n##_rd(integer a) { return __float2##n##_rd(__##name##2float_rd(a)); }               \
+    PTX2SPV_ON_DEVICE type __##name##2##n##_ru(integer a) { return __float2##n##_ru(__##name##2float_ru(a)); }
+/* Integers of 16 bits and less: all are exact in f32, and what is out of range becomes the nearest. */
+#define PTX2SPV_SMALL_SHORT(type, n, integer, name, least, most, mode)                                                       \
+    PTX2SPV_ON_DEVICE integer __##n##2##name##_##mode(type a) { return (integer)min(max(__float2int_##mode((float)a), least), most); }
+#define PTX2SPV_SMALL_SHORTS(type, n, mode)                                                                                  \
+    PTX2SPV_SMALL_SHORT(type, n, short, short, -32768, 32767, mode)                                                          \
+    PTX2SPV_SMALL_SHORT(type, n, unsigned short, ushort, 0, 65535, mode)                                                     \
+    PTX2SPV_ON_DEVICE type __short2##n##_##mode(short a) { return __float2##n##_##mode((float)a); }                          \
+    PTX2SPV_ON_DEVICE type __ushort2##n##_##mode(unsigned short a) { return __float2##n##_##mode((float)a); }
+#define PTX2SPV_SMALL_DIRECTED(type, n, mode)                                                                                \
+    PTX2SPV_ON_DEVICE type __float2##n##_##mode(float a) { return ptx2spv_move(type(a), a, ptx2spv_direction_##mode(a)); }
 
 #define PTX2SPV_SMALL_FLOAT(type, type2, n, n2)                                                                              \
     struct __align__(2) type {                                                                                               \
@@ -49,7 +77,7 @@
         __host__ __device__ type(unsigned long a) : __x(ptx2spv_round_##n(a)) {}                                             \
         __host__ __device__ type(long long a) : __x(ptx2spv_round_##n((long)a)) {}                                           \
         __host__ __device__ type(unsigned long long a) : __x(ptx2spv_round_##n((unsigned long)a)) {}                         \
-        __host__ __device__ type(__##n##_raw a) : __x(a.x) {}                                                                \
+        constexpr __host__ __device__ type(__##n##_raw a) : __x(a.x) {}                                                      \
         __host__ __device__ operator float() const { return ptx2spv_widen_##n(__x); }                                        \
         __host__ __device__ operator __##n##_raw() const { return {__x}; }                                                   \
         explicit __host__ __device__ operator bool() const { return (__x & 0x7fff) != 0; }                                   \
@@ -103,9 +131,13 @@
     PTX2SPV_SMALL_ARITHMETIC(type, type2, sub, -)                                                                            \
     PTX2SPV_SMALL_ARITHMETIC(type, type2, mul, *)                                                                            \
     PTX2SPV_SMALL_ARITHMETIC(type, type2, div, /)                                                                            \
-    PTX2SPV_BOTH type __hadd_rn(type a, type b) { return __hadd(a, b); }                                                     \
-    PTX2SPV_BOTH type __hsub_rn(type a, type b) { return __hsub(a, b); }                                                     \
-    PTX2SPV_BOTH type __hmul_rn(type a, type b) { return __hmul(a, b); }                                                     \
+    /* To the numbers from 0 to 1; NaN becomes 0. */                                                                         \
+    PTX2SPV_BOTH type ptx2spv_saturate(type a) { return (float)a > 0 ? (float)a < 1 ? a : type(1) : type(0); }               \
+    PTX2SPV_BOTH type2 ptx2spv_saturate(type2 a) { return {ptx2spv_saturate(a.x), ptx2spv_saturate(a.y)}; }                  \
+    PTX2SPV_BOTH type ptx2spv_positive(type a) { return (float)a > 0 ? a : __hisnan(a) ? ptx2spv_##n(0x7fff) : type(0); }    \
+    PTX2SPV_SMALL_ROUNDED(type, type2, add)                                                                                  \
+    PTX2SPV_SMALL_ROUNDED(type, type2, sub)                                                                                  \
+    PTX2SPV_SMALL_ROUNDED(type, type2, mul)                                                                                  \
     PTX2SPV_BOTH type2 __h2div(type2 a, type2 b) { return a / b; }                                                           \
     PTX2SPV_BOTH type __hmax(type a, type b) { return __hisnan(a) ? b : __hisnan(b) ? a : (float)a < (float)b ? b : a; }     \
     PTX2SPV_BOTH type __hmin(type a, type b) { return __hisnan(a) ? b : __hisnan(b) ? a : (float)b < (float)a ? b : a; }     \
@@ -113,10 +145,45 @@
     PTX2SPV_BOTH type2 __hmin2(type2 a, type2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                            \
     PTX2SPV_BOTH type __hfma(type a, type b, type c) { return ptx2spv_##n(ptx2spv_fuse_##n(a.__x, b.__x, c.__x)); }          \
     PTX2SPV_BOTH type2 __hfma2(type2 a, type2 b, type2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }         \
+    PTX2SPV_BOTH type __hfma_sat(type a, type b, type c) { return ptx2spv_saturate(__hfma(a, b, c)); }                       \
+    PTX2SPV_BOTH type2 __hfma2_sat(type2 a, type2 b, type2 c) { return ptx2spv_saturate(__hfma2(a, b, c)); }                 \
+    PTX2SPV_BOTH type __hfma_relu(type a, type b, type c) { return ptx2spv_positive(__hfma(a, b, c)); }                      \
+    PTX2SPV_BOTH type2 __hfma2_relu(type2 a, type2 b, type2 c) { return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)}; }\
+    /* Complex numbers: the products with the first one's real part are added first. */                                      \
+    PTX2SPV_BOTH type2 __hcmadd(type2 a, type2 b, type2 c)                                                                   \
+    {                                                                                                                        \
+        return {__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};                          \
+    }                                                                                                                        \
+    PTX2SPV_BOTH type __hmax_nan(type a, type b) { return __hisnan(a) || __hisnan(b) ? ptx2spv_##n(0x7fff) : __hmax(a, b); } \
+    PTX2SPV_BOTH type __hmin_nan(type a, type b) { return __hisnan(a) || __hisnan(b) ? ptx2spv_##n(0x7fff) : __hmin(a, b); } \
+    PTX2SPV_BOTH type2 __hmax2_nan(type2 a, type2 b) { return {__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)}; }                \
+    PTX2SPV_BOTH type2 __hmin2_nan(type2 a, type2 b) { return {__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)}; }                \
+    PTX2SPV_BOTH type2 __hisnan2(type2 a) { return {type(__hisnan(a.x)), type(__hisnan(a.y))}; }                             \
     PTX2SPV_SMALL_FLOAT_ON_DEVICE(type, type2, n, n2)
 
 #ifdef __CUDA__
+/* In a direction, -1 for down and 1 for up: the neighbour of the nearest, where that is beyond the number in the wrong one. */
+PTX2SPV_ON_DEVICE int ptx2spv_direction_rd(float) { return -1; }
+PTX2SPV_ON_DEVICE int ptx2spv_direction_ru(float) { return 1; }
+PTX2SPV_ON_DEVICE int ptx2spv_direction_rz(float a) { return a > 0 ? -1 : 1; }
+template <class T> PTX2SPV_ON_DEVICE T ptx2spv_move(T near, float a, int direction)
+{
+    float found = (float)near;
+    if (found == a || a != a || __builtin_isinf(a) || (found < a) == (direction < 0)) return near;
+    if ((near.__x & 0x7fff) == 0) near.__x = direction < 0 ? 0x8001 : 0x0001;
+    else near.__x = (unsigned short)((near.__x >> 15) == (direction < 0) ? near.__x + 1 : near.__x - 1);
+    return near;
+}
 #define PTX2SPV_SMALL_FLOAT_ON_DEVICE(type, type2, n, n2)                                                                    \
+    PTX2SPV_SMALL_DIRECTED(type, n, rz)                                                                                      \
+    PTX2SPV_SMALL_DIRECTED(type, n, rd)                                                                                      \
+    PTX2SPV_SMALL_DIRECTED(type, n, ru)                                                                                      \
+    PTX2SPV_SMALL_SHORTS(type, n, rn)                                                                                        \
+    PTX2SPV_SMALL_SHORTS(type, n, rz)                                                                                        \
+    PTX2SPV_SMALL_SHORTS(type, n, rd)                                                                                        \
+    PTX2SPV_SMALL_SHORTS(type, n, ru)                                                                                        \
+    PTX2SPV_SMALL_SHORT(type, n, signed char, char, -128, 127, rz)                                                           \
+    PTX2SPV_SMALL_SHORT(type, n, unsigned char, uchar, 0, 255, rz)                                                           \
     PTX2SPV_SMALL_INTEGER(type, n, int, int)                                                                                 \
     PTX2SPV_SMALL_INTEGER(type, n, unsigned int, uint)                                                                       \
     PTX2SPV_SMALL_INTEGER(type, n, long long, ll)                                                                            \

@@ -43,6 +43,24 @@ __global__ void last_adds(long long *parts, unsigned *done, long long *sum)
     if (atomicAdd(done, 1) + 1 != gridDim.x) return;
     for (unsigned i = 0; i < gridDim.x; i++) *sum += __nv_atomic_load_n(&parts[i], __NV_ATOMIC_ACQUIRE);
 }
+/* C11's operations: each thread adds, and the largest, the bits and a chain of exchanges are kept. */
+__global__ void orders(int *words, unsigned long long *wide, float *sum)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, expected;
+    __nv_atomic_fetch_add(&words[0], i, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_sub(&words[1], i, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
+    __nv_atomic_fetch_min(&words[2], -i, __NV_ATOMIC_ACQ_REL);
+    __nv_atomic_fetch_max(&words[3], i, __NV_ATOMIC_ACQ_REL);
+    __nv_atomic_fetch_xor(&words[4], 1 << i % 31, __NV_ATOMIC_RELAXED);
+    __nv_atomic_fetch_or(&words[5], 1 << i % 31, __NV_ATOMIC_RELAXED);
+    __nv_atomic_fetch_and(&words[6], ~(1 << i % 31), __NV_ATOMIC_RELAXED);
+    __nv_atomic_fetch_add(wide, 1ull << 33, __NV_ATOMIC_RELAXED);
+    __nv_atomic_fetch_add(sum, 0.5f, __NV_ATOMIC_RELAXED);
+    __nv_atomic_load(&words[7], &expected, __NV_ATOMIC_RELAXED);
+    while (!__nv_atomic_compare_exchange_n(&words[7], &expected, expected + 2, true, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_ACQUIRE)) {}
+    // What was there before goes to a sum, so that nothing is lost.
+    __nv_atomic_fetch_add(&words[9], __nv_atomic_exchange_n(&words[8], i, __NV_ATOMIC_ACQ_REL), __NV_ATOMIC_RELAXED);
+}
 
 int main()
 {
@@ -69,5 +87,18 @@ int main()
     last_adds<<<100, 1>>>(parts, done, parts + 100);
     CHECK(cudaDeviceSynchronize());
     EXPECT(parts[100] == 4950ll << 33);
+    int *words;
+    unsigned long long *wide;
+    float *sum;
+    CHECK(cudaMallocManaged(&words, 10 * sizeof(int)));
+    CHECK(cudaMallocManaged(&wide, sizeof(*wide)));
+    CHECK(cudaMallocManaged(&sum, sizeof(*sum)));
+    for (int i = 0; i < 10; i++) words[i] = i == 6 ? -1 : 0;
+    *wide = 0, *sum = 0;
+    orders<<<8, 64>>>(words, wide, sum);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(words[0] == 511 * 256 && words[1] == -511 * 256 && words[2] == -511 && words[3] == 511);
+    EXPECT(words[4] == bits && words[5] == 0x7fffffff && words[6] == (int)0x80000000 && words[7] == 1024);
+    EXPECT(words[8] + words[9] == 511 * 256 && *wide == 512ull << 33 && *sum == 256);
     printf("right\n");
 }

@@ -52,6 +52,26 @@ __global__ void pairs(float4 *out)
     out[1] = {wide.x, wide.y, (float)four.__x, (float)two.__x};
 }
 
+// e8m0 in both directions, saturated or not.
+__global__ void powers(const float *numbers, unsigned char *found, float *back, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float a = numbers[i];
+    found[i * 4] = __nv_cvt_float_to_e8m0(a, __NV_SATFINITE, cudaRoundZero), found[i * 4 + 1] = __nv_fp8_e8m0(a).__x;
+    found[i * 4 + 2] = __nv_cvt_float_to_e8m0(a, __NV_NOSAT, cudaRoundPosInf);
+    found[i * 4 + 3] = __nv_cvt_double_to_e8m0((double)a * (1 + 0x1p-40), __NV_SATFINITE, cudaRoundPosInf);
+    back[i] = (float)__nv_fp8_e8m0(a);
+}
+// The least power that isn't below, or the greatest that isn't above, from 2^-127 to 2^127.
+static int power(double a, bool up)
+{
+    if (std::isnan(a)) return 0xff;
+    for (int bits = 0; bits < 0xff; bits++)
+        if (std::ldexp(1, bits - 127) >= std::fabs(a)) return up || bits == 0 || std::ldexp(1, bits - 127) == std::fabs(a) ? bits : bits - 1;
+    return 0xfe;
+}
+
 int main()
 {
     std::vector<float> numbers = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 464.0f, 463.99997f, 61440.0f, 61439.996f, 1e30f, -1e-30f};
@@ -90,5 +110,24 @@ int main()
     CHECK(cudaMemcpy(four, wide, sizeof four, cudaMemcpyDeviceToHost));
     EXPECT(four[0].x == 1.5f && four[0].y == -448.0f && four[0].z == 0.001953125f && four[0].w == 16.0f);
     EXPECT(four[1].x == -3.0f && four[1].y == 0.0625f);
+
+    std::vector<float> sizes = {0.0f, NAN, INFINITY, 1.5f, -3.0f, 3.4e38f, 0x1p127f, 0x1.8p127f, 0x1p-126f, 0x1.000002p-126f, 0x1p-127f, 0x1.8p-127f, 0x1p-128f, 0x1p-149f};
+    for (int exponent = -20; exponent < 20; exponent++)
+        for (float a : {1.0f, 0x1.000002p0f, 0x1.fffffep0f}) sizes.push_back(std::ldexp(a, exponent));
+    n = (int)sizes.size();
+    unsigned char *bytes;
+    float *list;
+    CHECK(cudaMallocManaged(&bytes, n * 4));
+    CHECK(cudaMallocManaged(&list, 2 * n * sizeof(float)));
+    for (int i = 0; i < n; i++) list[i] = sizes[i];
+    powers<<<(n + 63) / 64, 64>>>(list, bytes, list + n, n);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < n; i++) {
+        float a = sizes[i];
+        int up = power(a, true);
+        EXPECT(bytes[i * 4] == power(a, false) && bytes[i * 4 + 1] == up);
+        EXPECT(bytes[i * 4 + 2] == (std::fabs(a) > 0x1p127f ? 0xff : up) && bytes[i * 4 + 3] == power((double)a * (1 + 0x1p-40), true));
+        EXPECT(std::isnan(a) ? std::isnan(list[n + i]) : list[n + i] == std::ldexp(1.0f, up - 127));
+    }
     printf("right\n");
 }

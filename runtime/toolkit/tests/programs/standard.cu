@@ -1,5 +1,6 @@
-// cuda/atomic, cuda/barrier and cuda/std of CCCL.
+// cuda/atomic, cuda/barrier, cuda/std and CUB of CCCL.
 #include "check.h"
+#include <cub/cub.cuh>
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/std/array>
@@ -24,6 +25,18 @@ __global__ void kernel(int *out)
     all.arrive_and_wait();
     if (threadIdx.x == 0) out[64] = total.load();
 }
+/* A block's sum, and sums up to each thread. */
+__global__ void block(int *out)
+{
+    typedef cub::BlockReduce<int, 64> Reduce;
+    typedef cub::BlockScan<int, 64> Scan;
+    __shared__ Reduce::TempStorage reduce;
+    __shared__ Scan::TempStorage scan;
+    int sum = Reduce(reduce).Sum((int)threadIdx.x), before;
+    Scan(scan).ExclusiveSum((int)threadIdx.x, before);
+    out[threadIdx.x] = before;
+    if (threadIdx.x == 0) out[64] = sum;
+}
 
 int main()
 {
@@ -33,5 +46,17 @@ int main()
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < 64; i++) EXPECT(out[i] == 63 - i);
     EXPECT(out[64] == 21 * (1 + 2 + 3) + 1);
+    block<<<1, 64>>>(out);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 64; i++) EXPECT(out[i] == i * (i - 1) / 2);
+    EXPECT(out[64] == 64 * 63 / 2);
+    // CUB's functions for whole devices mark ranges for profilers.
+    size_t bytes = 0;
+    void *space;
+    CHECK(cub::DeviceReduce::Sum(nullptr, bytes, out, out + 64, 64));
+    CHECK(cudaMalloc(&space, bytes));
+    CHECK(cub::DeviceReduce::Sum(space, bytes, out, out + 64, 64));
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(out[64] == 64 * 63 * 62 / 6);
     printf("right\n");
 }

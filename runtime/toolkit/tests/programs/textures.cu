@@ -18,6 +18,13 @@ __global__ void flip(cudaSurfaceObject_t surface)
     surf2Dwrite(right, surface, x * 4, y);
     surf2Dwrite(left, surface, (7 - x) * 4, y);
 }
+/* The level by itself, and by how far neighbours are apart: one texel of the first level, and two. */
+__global__ void levels(cudaTextureObject_t image, float *out)
+{
+    out[0] = tex2DLod<float>(image, 0.5f, 0.5f, 1);
+    out[1] = tex2DGrad<float>(image, 0.5f, 0.5f, make_float2(0.125f, 0), make_float2(0, 0.125f));
+    tex2DGrad(&out[2], image, 0.5f, 0.5f, make_float2(0.25f, 0), make_float2(0, 0.25f));
+}
 
 int main()
 {
@@ -69,6 +76,28 @@ int main()
     std::vector<float> flipped(64);
     CHECK(cudaMemcpy2DFromArray(flipped.data(), 32, array, 0, 0, 32, 8, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++) EXPECT(flipped[i] == pixels[i / 8 * 8 + 7 - i % 8]);
+
+    cudaMipmappedArray_t pyramid;
+    CHECK(cudaMallocMipmappedArray(&pyramid, &format, make_cudaExtent(8, 8, 0), 2));
+    for (int level = 0; level < 2; level++) {
+        cudaArray_t part;
+        CHECK(cudaGetMipmappedArrayLevel(&part, pyramid, level));
+        std::vector<float> constant(64, level + 1.0f);
+        int size = 8 >> level;
+        CHECK(cudaMemcpy2DToArray(part, 0, 0, constant.data(), size * 4, size * 4, size, cudaMemcpyHostToDevice));
+    }
+    cudaResourceDesc whole = {};
+    whole.resType = cudaResourceTypeMipmappedArray;
+    whole.res.mipmap.mipmap = pyramid;
+    description.normalizedCoords = 1;
+    description.maxMipmapLevelClamp = 1;
+    cudaTextureObject_t mipmapped;
+    CHECK(cudaCreateTextureObject(&mipmapped, &whole, &description, nullptr));
+    levels<<<1, 1>>>(mipmapped, linear);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(linear[0] == 2 && linear[1] == 1 && linear[2] == 2);
+    CHECK(cudaDestroyTextureObject(mipmapped));
+    CHECK(cudaFreeMipmappedArray(pyramid));
     CHECK(cudaUnbindTexture(reference));
     CHECK(cudaDestroyTextureObject(image));
     CHECK(cudaFreeArray(array));
