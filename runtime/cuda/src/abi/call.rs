@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use ptx2spv_runtime::ProfileRange;
 
-use crate::abi::code::{self, Code, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, SUCCESS, UNKNOWN};
+use crate::abi::code::{self, Code, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result, SUCCESS, UNKNOWN};
 use crate::abi::raw::{Out, Text};
 use crate::abi::trace;
 
@@ -33,16 +33,12 @@ pub(crate) fn is_per_thread() -> bool {
 
 impl Call<'_> {
     /// Runs the body and returns the function's result code.
-    pub fn run(&self, body: impl FnOnce() -> Result<(), Code>) -> u32 {
+    pub fn run(&self, body: impl FnOnce() -> Result) -> u32 {
         self.run_with_names(Code::name, body).0
     }
 
     /// Like [`Call::run`], with a function that names result codes in the trace.
-    pub fn run_with_names(
-        &self,
-        name: fn(Code) -> Option<&'static CStr>,
-        body: impl FnOnce() -> Result<(), Code>,
-    ) -> Code {
+    pub fn run_with_names(&self, name: fn(Code) -> Option<&'static CStr>, body: impl FnOnce() -> Result) -> Code {
         let _range = ProfileRange::new(self.name);
         let start = trace::is_on().then(Instant::now);
         let outer = PER_THREAD.replace(self.per_thread);
@@ -131,7 +127,7 @@ pub(crate) fn proc_address(
     function: Out<*const c_void>,
     version: c_int,
     flags: u64,
-) -> Result<(), Code> {
+) -> Result {
     let function = function.needed()?;
     match find(functions, &name.get()?, version.try_into().map_err(|_| INVALID_VALUE)?, flags) {
         Found::Yes(pointer) => function.set(pointer),
@@ -149,7 +145,7 @@ pub(crate) fn proc_address_with_status(
     version: c_int,
     flags: u64,
     status: Out<u32>,
-) -> Result<(), Code> {
+) -> Result {
     let function = function.needed()?;
     let found = find(functions, &name.get()?, version.try_into().map_err(|_| INVALID_VALUE)?, flags);
     let (pointer, number) = match found {

@@ -10,6 +10,9 @@ use ptx2spv_runtime::{Error, ErrorGroup, FindingKind, FormatError, TextureError}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code(pub u32);
 
+/// The result of what a call of the library does.
+pub(crate) type Result<T = (), E = Code> = std::result::Result<T, E>;
+
 /// A row of the table of codes.
 struct Row {
     number: u32,

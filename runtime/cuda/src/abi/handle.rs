@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, RwLock};
 
-use crate::abi::code::{Code, INVALID_HANDLE};
+use crate::abi::code::{Code, INVALID_HANDLE, Result};
 use crate::abi::sync::{read, write};
 
 /// A handle. C programs see a pointer, which must not be dereferenced. From the top: eight bits of [`Object::TAG`], 28
@@ -105,22 +105,22 @@ impl<T> Handle<T> {
 }
 
 impl<T: Object> Handle<T> {
-    pub fn new(object: Arc<T>) -> Result<Self, Code> {
+    pub fn new(object: Arc<T>) -> Result<Self> {
         T::table().insert(object)
     }
 
     /// The object that the handle stands for.
-    pub fn get(self) -> Result<Arc<T>, Code> {
+    pub fn get(self) -> Result<Arc<T>> {
         T::table().get(self).ok_or(T::BAD)
     }
 
     /// Fails if the handle stands for nothing.
-    pub fn check(self) -> Result<(), Code> {
+    pub fn check(self) -> Result {
         if self.value < T::FIXED { Ok(()) } else { self.get().map(drop) }
     }
 
     /// Invalidates the handle, and returns the object.
-    pub fn remove(self) -> Result<Arc<T>, Code> {
+    pub fn remove(self) -> Result<Arc<T>> {
         T::table().remove(self).ok_or(T::BAD)
     }
 }
@@ -132,7 +132,7 @@ impl<T> Table<T> {
 }
 
 impl<T: Object> Table<T> {
-    fn insert(&self, object: Arc<T>) -> Result<Handle<T>, Code> {
+    fn insert(&self, object: Arc<T>) -> Result<Handle<T>> {
         let mut slots = write(&self.slots);
         let Slots { list, free } = &mut *slots;
         let index = match free.pop() {
@@ -210,11 +210,7 @@ pub(crate) struct Names(RwLock<HashMap<u8, HashMap<String, usize>>>);
 
 impl Names {
     /// The handle of a name. Makes the object on the first request, which may take long, and holds up no launch.
-    pub fn find_or_make<T: Object>(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> Result<Arc<T>, Code>,
-    ) -> Result<Handle<T>, Code> {
+    pub fn find_or_make<T: Object>(&self, name: &str, make: impl FnOnce() -> Result<Arc<T>>) -> Result<Handle<T>> {
         let find = |kinds: &HashMap<u8, HashMap<String, usize>>| kinds.get(&T::TAG)?.get(name).copied();
         if let Some(value) = find(&read(&self.0)) {
             return Ok(Handle::from_value(value));
@@ -231,13 +227,13 @@ impl Names {
     }
 
     /// Calls a function with all handles of a kind.
-    pub fn try_for_each<T: Object>(&self, mut act: impl FnMut(Handle<T>) -> Result<(), Code>) -> Result<(), Code> {
+    pub fn try_for_each<T: Object>(&self, mut act: impl FnMut(Handle<T>) -> Result) -> Result {
         let kinds = read(&self.0);
         kinds.get(&T::TAG).into_iter().flat_map(HashMap::values).try_for_each(|&value| act(Handle::from_value(value)))
     }
 
     /// Invalidates all handles of a kind.
-    pub fn end<T: Object>(&self) -> Result<(), Code> {
+    pub fn end<T: Object>(&self) -> Result {
         let names = write(&self.0).remove(&T::TAG).unwrap_or_default();
         names.into_values().try_for_each(|value| Handle::<T>::from_value(value).remove().map(|_| ()))
     }

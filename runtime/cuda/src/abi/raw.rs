@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
 
-use crate::abi::code::{Code, INVALID_HANDLE, INVALID_VALUE};
+use crate::abi::code::{INVALID_HANDLE, INVALID_VALUE, Result};
 use crate::abi::handle::{Handle, Object};
 
 /// Checks the sizes of C structures and the offsets of their fields where pointers have 64 bits.
@@ -125,17 +125,17 @@ impl<F> Pointer for Option<F> {
 }
 
 /// Fails on NULL.
-pub(crate) fn needed(pointer: impl Pointer) -> Result<(), Code> {
+pub(crate) fn needed(pointer: impl Pointer) -> Result {
     if pointer.is_absent() { Err(INVALID_VALUE) } else { Ok(()) }
 }
 
 /// The same for functions that call NULL an invalid handle.
-pub(crate) fn handle_needed(handle: impl Pointer) -> Result<(), Code> {
+pub(crate) fn handle_needed(handle: impl Pointer) -> Result {
     needed(handle).map_err(|_| INVALID_HANDLE)
 }
 
 /// Fails on numbers from `end` on.
-pub(crate) fn below<T: PartialOrd>(number: T, end: T) -> Result<(), Code> {
+pub(crate) fn below<T: PartialOrd>(number: T, end: T) -> Result {
     if number < end { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
@@ -154,17 +154,17 @@ impl<T> Out<T> {
     }
 
     /// Fails on NULL: for functions that must not have an effect before that check.
-    pub fn needed(self) -> Result<Self, Code> {
+    pub fn needed(self) -> Result<Self> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(self) }
     }
 
-    pub fn set(self, value: T) -> Result<(), Code> {
+    pub fn set(self, value: T) -> Result {
         self.needed()?.set_if_any(value);
         Ok(())
     }
 
     /// Writes what a function returns. The function isn't called on NULL.
-    pub fn answer(self, body: impl FnOnce() -> Result<T, Code>) -> Result<(), Code> {
+    pub fn answer(self, body: impl FnOnce() -> Result<T>) -> Result {
         let place = self.needed()?;
         place.set(body()?)
     }
@@ -189,11 +189,7 @@ impl<T> Out<T> {
 }
 
 /// Writes a function's results where they are wanted.
-pub(crate) fn answer_pair<A, B>(
-    first: Out<A>,
-    second: Out<B>,
-    body: impl FnOnce() -> Result<(A, B), Code>,
-) -> Result<(), Code> {
+pub(crate) fn answer_pair<A, B>(first: Out<A>, second: Out<B>, body: impl FnOnce() -> Result<(A, B)>) -> Result {
     let (a, b) = body()?;
     first.set_if_any(a);
     second.set_if_any(b);
@@ -205,7 +201,7 @@ impl<T: Copy> In<T> {
         self.0.is_null()
     }
 
-    pub fn get(self) -> Result<T, Code> {
+    pub fn get(self) -> Result<T> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
@@ -214,31 +210,31 @@ impl<T: Copy> In<T> {
     }
 
     /// The value at an index.
-    pub fn at(self, index: usize) -> Result<T, Code> {
+    pub fn at(self, index: usize) -> Result<T> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Self(self.0.wrapping_add(index)).get() }
     }
 
     /// The first `count` values, which must be a small number.
-    pub fn list(self, count: usize) -> Result<Vec<T>, Code> {
+    pub fn list(self, count: usize) -> Result<Vec<T>> {
         self.values(count).collect()
     }
 
     /// The first `count` values, read one by one: with a wrong count, a caller that checks each ends before they are out of the
     /// program's memory, as a rule.
-    pub fn values(self, count: usize) -> impl Iterator<Item = Result<T, Code>> {
+    pub fn values(self, count: usize) -> impl Iterator<Item = Result<T>> {
         (0..count).map(move |index| self.at(index))
     }
 }
 
 impl<T: Object> In<Handle<T>> {
     /// The first `count` handles, all of them valid.
-    pub fn handles(self, count: usize) -> Result<Vec<Handle<T>>, Code> {
+    pub fn handles(self, count: usize) -> Result<Vec<Handle<T>>> {
         self.values(count).map(|handle| handle.and_then(|handle| handle.get().map(|_| handle))).collect()
     }
 }
 
 impl Text {
-    pub fn get(self) -> Result<String, Code> {
+    pub fn get(self) -> Result<String> {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
@@ -306,7 +302,7 @@ impl Memory {
     }
 
     /// The first `len` bytes, for the time of the call.
-    pub fn bytes<'a>(self, len: u64) -> Result<&'a [u8], Code> {
+    pub fn bytes<'a>(self, len: u64) -> Result<&'a [u8]> {
         let len = self.check(len)?;
         if len == 0 {
             return Ok(&[]);
@@ -317,7 +313,7 @@ impl Memory {
     }
 
     /// The first `len` bytes for writing, for the time of the call.
-    pub fn bytes_mut<'a>(self, len: u64) -> Result<&'a mut [u8], Code> {
+    pub fn bytes_mut<'a>(self, len: u64) -> Result<&'a mut [u8]> {
         let len = self.check(len)?;
         if len == 0 {
             return Ok(&mut []);
@@ -328,7 +324,7 @@ impl Memory {
     }
 
     /// `len` as a `usize`, if the address space has room for `len` bytes here.
-    pub fn check(self, len: u64) -> Result<usize, Code> {
+    pub fn check(self, len: u64) -> Result<usize> {
         let end = self.address().checked_add(len).filter(|_| len <= isize::MAX as u64);
         if len > 0 && (self.0.is_null() || end.is_none()) {
             return Err(INVALID_VALUE);

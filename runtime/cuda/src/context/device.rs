@@ -6,25 +6,25 @@ use std::sync::Once;
 
 use ptx2spv_runtime::{Device, DeviceKind, TexelFormat, texture_limits};
 
-use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Out, Text, size_t, trace};
+use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Out, Result, Text, size_t, trace};
 use crate::context::state::Entry;
 use crate::context::{state, visible};
 
-pub(crate) fn get(ordinal: c_int) -> Result<c_int, Code> {
+pub(crate) fn get(ordinal: c_int) -> Result<c_int> {
     state::entry(ordinal)?;
     Ok(ordinal)
 }
 
-pub(crate) fn count() -> Result<c_int, Code> {
+pub(crate) fn count() -> Result<c_int> {
     Ok(c_int::try_from(state::devices()?.len()).unwrap_or(c_int::MAX))
 }
 
-pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
+pub(crate) fn name(name: Out<c_char>, len: c_int, device: c_int) -> Result {
     write_text(&state::entry(device)?.info().name, name, len)
 }
 
 /// Writes a C string, truncated to the caller's buffer.
-pub(crate) fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result<(), Code> {
+pub(crate) fn write_text(text: &str, place: Out<c_char>, len: c_int) -> Result {
     let place = place.needed()?;
     let room = usize::try_from(len).ok().and_then(|len| len.checked_sub(1)).ok_or(INVALID_VALUE)?;
     let bytes = &text.as_bytes()[..text.len().min(room)];
@@ -50,7 +50,7 @@ pub(crate) struct Properties {
     texture_align: c_int,
 }
 
-pub(crate) fn properties(device: c_int) -> Result<Properties, Code> {
+pub(crate) fn properties(device: c_int) -> Result<Properties> {
     let device = state::device_by_ordinal(device)?;
     let value = |number| attribute_value(&device, number).ok_or(INVALID_VALUE);
     Ok(Properties {
@@ -67,16 +67,16 @@ pub(crate) fn properties(device: c_int) -> Result<Properties, Code> {
     })
 }
 
-pub(crate) fn total_memory(device: c_int) -> Result<usize, Code> {
+pub(crate) fn total_memory(device: c_int) -> Result<usize> {
     let device = state::device_by_ordinal(device)?;
     Ok(size_t(device.memory().info().total))
 }
 
-pub(crate) fn uuid(device: c_int) -> Result<[u8; 16], Code> {
+pub(crate) fn uuid(device: c_int) -> Result<[u8; 16]> {
     Ok(state::entry(device)?.info().uuid)
 }
 
-pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c_int) -> Result<(), Code> {
+pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c_int) -> Result {
     let (major, minor) = (major.needed()?, minor.needed()?);
     state::entry(device)?;
     let (a, b) = capability();
@@ -84,11 +84,11 @@ pub(crate) fn compute_capability(major: Out<c_int>, minor: Out<c_int>, device: c
     minor.set(b)
 }
 
-pub(crate) fn bus_id(text: Out<c_char>, len: c_int, device: c_int) -> Result<(), Code> {
+pub(crate) fn bus_id(text: Out<c_char>, len: c_int, device: c_int) -> Result {
     write_text(&state::entry(device)?.bus.to_string(), text, len)
 }
 
-pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
+pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result {
     let device = device.needed()?;
     let devices = state::devices()?;
     let text = text.get()?;
@@ -100,7 +100,7 @@ pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result<(), Code> {
 
 /// Whether kernels of a device can follow the addresses of another one's memory. Vulkan's devices have address spaces of their own,
 /// apart from those that run on the processor and whose addresses are the process's.
-pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool, Code> {
+pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool> {
     let shares_addresses = |device: &Device| {
         if device.info().kind != DeviceKind::Cpu {
             return Ok(false);
@@ -113,7 +113,7 @@ pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool, Code
     Ok(!device.is(peer) && shares_addresses(device)? && shares_addresses(peer)?)
 }
 
-pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int, Code> {
+pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int> {
     let (device, peer) = (state::entry(device)?, state::entry(peer)?);
     // Only devices of a kind that may have access are opened to find out.
     if [&device, &peer].iter().any(|entry| entry.info().kind != DeviceKind::Cpu) {
@@ -122,7 +122,7 @@ pub(crate) fn can_access_peer(device: c_int, peer: c_int) -> Result<c_int, Code>
     Ok(is_accessible(&device.open()?, &peer.open()?)?.into())
 }
 
-pub(crate) fn peer_attribute(attribute: c_uint, device: c_int, peer: c_int) -> Result<c_int, Code> {
+pub(crate) fn peer_attribute(attribute: c_uint, device: c_int, peer: c_int) -> Result<c_int> {
     state::entry(device)?;
     state::entry(peer)?;
     match attribute {
@@ -142,12 +142,12 @@ pub(crate) fn capability() -> (c_int, c_int) {
     Device::cuda_capability()
 }
 
-pub(crate) fn attribute(attribute: c_uint, device: c_int) -> Result<c_int, Code> {
+pub(crate) fn attribute(attribute: c_uint, device: c_int) -> Result<c_int> {
     attribute_of(&*state::entry(device)?, attribute)?.ok_or(INVALID_VALUE)
 }
 
 /// The value of an attribute of a device in the list, which is opened for those that its driver doesn't say.
-pub(crate) fn attribute_of(entry: &Entry, attribute: c_uint) -> Result<Option<c_int>, Code> {
+pub(crate) fn attribute_of(entry: &Entry, attribute: c_uint) -> Result<Option<c_int>> {
     let bus = entry.bus;
     let number = |number: u32| Ok(Some(c_int::try_from(number).unwrap_or(c_int::MAX)));
     match attribute {
@@ -162,7 +162,7 @@ pub(crate) fn attribute_value(device: &Device, attribute: c_uint) -> Option<c_in
     device.cuda_attribute(attribute)
 }
 
-pub(crate) fn linear_texture_width(format: c_uint, channels: c_uint, device: c_int) -> Result<usize, Code> {
+pub(crate) fn linear_texture_width(format: c_uint, channels: c_uint, device: c_int) -> Result<usize> {
     TexelFormat::from_cuda_number(format, channels).map_err(|_| INVALID_VALUE)?;
     state::entry(device)?;
     Ok(texture_limits::LINEAR as usize)
@@ -175,34 +175,34 @@ const VERSION: i32 = 12_080;
 /// Overrides the reported version.
 const VERSION_VARIABLE: &str = "PTX2SPV_CUDA_VERSION";
 
-pub(crate) fn init(flags: c_uint) -> Result<(), Code> {
+pub(crate) fn init(flags: c_uint) -> Result {
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
     state::open()
 }
 
-pub(crate) fn version(version: Out<c_int>) -> Result<(), Code> {
+pub(crate) fn version(version: Out<c_int>) -> Result {
     let chosen = std::env::var(VERSION_VARIABLE).ok().and_then(|value| value.parse().ok());
     version.set(chosen.unwrap_or(VERSION))
 }
 
-pub(crate) fn error_name(error: u32, text: Out<*const c_char>) -> Result<(), Code> {
+pub(crate) fn error_name(error: u32, text: Out<*const c_char>) -> Result {
     answer(Code(error).name(), text)
 }
 
-pub(crate) fn error_text(error: u32, text: Out<*const c_char>) -> Result<(), Code> {
+pub(crate) fn error_text(error: u32, text: Out<*const c_char>) -> Result {
     answer(Code(error).text(), text)
 }
 
-fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> Result<(), Code> {
+fn answer(found: Option<&'static std::ffi::CStr>, text: Out<*const c_char>) -> Result {
     text.set(found.map_or(null(), std::ffi::CStr::as_ptr))?;
     found.map(|_| ()).ok_or(INVALID_VALUE)
 }
 
 /// Internal function tables of NVIDIA's libraries, which this library doesn't have. Only NVIDIA's runtime library asks
 /// for one, and its own error message is misleading.
-pub(crate) fn export_table(table: Out<*const c_void>) -> Result<(), Code> {
+pub(crate) fn export_table(table: Out<*const c_void>) -> Result {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
         trace::say(
@@ -214,6 +214,6 @@ pub(crate) fn export_table(table: Out<*const c_void>) -> Result<(), Code> {
     Err(INVALID_VALUE)
 }
 
-pub(crate) fn profiler() -> Result<(), Code> {
+pub(crate) fn profiler() -> Result {
     crate::context::current().map(|_| ())
 }

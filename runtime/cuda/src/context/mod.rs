@@ -15,8 +15,8 @@ use ptx2spv_translator::interface::{ServiceSizes, launches};
 use smallvec::SmallVec;
 
 use crate::abi::{
-    CONTEXT_IS_DESTROYED, Code, Handle, INLINE, INVALID_CONTEXT, INVALID_VALUE, Out, ThreadList, UNSUPPORTED_LIMIT,
-    code, lock, objects,
+    CONTEXT_IS_DESTROYED, Code, Handle, INLINE, INVALID_CONTEXT, INVALID_VALUE, Out, Result, ThreadList,
+    UNSUPPORTED_LIMIT, code, lock, objects,
 };
 
 /// A context. All contexts of a device share its queues.
@@ -74,26 +74,26 @@ fn top() -> Option<ContextHandle> {
 }
 
 /// The thread's current context, unless an earlier error made it unusable.
-pub(crate) fn current() -> Result<Arc<Context>, Code> {
+pub(crate) fn current() -> Result<Arc<Context>> {
     let context = current_even_if_broken()?;
     context.check()?;
     Ok(context)
 }
 
 /// The same; `None` if the thread has no current context.
-pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>, Code> {
+pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>> {
     state::check()?;
     top().map(|_| current()).transpose()
 }
 
-fn current_even_if_broken() -> Result<Arc<Context>, Code> {
+fn current_even_if_broken() -> Result<Arc<Context>> {
     state::check()?;
     let handle = top().ok_or(INVALID_CONTEXT)?;
     handle.get().map_err(|_| CONTEXT_IS_DESTROYED)
 }
 
 impl Context {
-    pub fn make(ordinal: c_int, flags: c_uint, is_primary: bool, api_version: c_uint) -> Result<ContextHandle, Code> {
+    pub fn make(ordinal: c_int, flags: c_uint, is_primary: bool, api_version: c_uint) -> Result<ContextHandle> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let context = Arc::new(Self {
             device: state::device_by_ordinal(ordinal)?,
@@ -125,7 +125,7 @@ impl Context {
     }
 
     /// Fails if the context was destroyed, or if an earlier error made it unusable.
-    pub fn check(&self) -> Result<(), Code> {
+    pub fn check(&self) -> Result {
         if self.destroyed.load(Ordering::SeqCst) {
             return Err(CONTEXT_IS_DESTROYED);
         }
@@ -137,7 +137,7 @@ impl Context {
 
     /// Writes what kernels have printed, and records errors that make the context unusable. For calls that wait for the
     /// device.
-    pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T, Code> {
+    pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T> {
         state::write_output(&self.device);
         result.map_err(|error| self.failed(error))
     }
@@ -175,7 +175,7 @@ impl Context {
     }
 }
 
-pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
+pub(crate) fn push(context: ContextHandle) -> Result {
     if context.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -184,13 +184,13 @@ pub(crate) fn push(context: ContextHandle) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn pop(context: Out<ContextHandle>) -> Result<(), Code> {
+pub(crate) fn pop(context: Out<ContextHandle>) -> Result {
     let popped = with_stack(SmallVec::pop).ok_or(INVALID_CONTEXT)?;
     context.set_if_any(popped);
     Ok(())
 }
 
-pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
+pub(crate) fn set_current(context: ContextHandle) -> Result {
     if !context.is_null() {
         context.get()?;
     }
@@ -203,24 +203,24 @@ pub(crate) fn set_current(context: ContextHandle) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn get_current() -> Result<ContextHandle, Code> {
+pub(crate) fn get_current() -> Result<ContextHandle> {
     Ok(top().unwrap_or(Handle::NULL))
 }
 
-pub(crate) fn device() -> Result<c_int, Code> {
+pub(crate) fn device() -> Result<c_int> {
     Ok(current_even_if_broken()?.ordinal)
 }
 
-pub(crate) fn device_of(context: ContextHandle) -> Result<c_int, Code> {
+pub(crate) fn device_of(context: ContextHandle) -> Result<c_int> {
     Ok(given_or_current(context)?.ordinal)
 }
 
-pub(crate) fn id(context: ContextHandle) -> Result<u64, Code> {
+pub(crate) fn id(context: ContextHandle) -> Result<u64> {
     Ok(given_or_current(context)?.id)
 }
 
 /// The context of a handle, or the current one for NULL.
-fn given_or_current(context: ContextHandle) -> Result<Arc<Context>, Code> {
+fn given_or_current(context: ContextHandle) -> Result<Arc<Context>> {
     state::check()?;
     if context.is_null() { current_even_if_broken() } else { context.get() }
 }
@@ -232,20 +232,20 @@ pub(crate) const FLAGS: c_uint = 0x7f;
 pub(crate) const OLD_API: c_uint = 3010;
 pub(crate) const API: c_uint = 3020;
 
-pub(crate) fn api_version(context: ContextHandle) -> Result<c_uint, Code> {
+pub(crate) fn api_version(context: ContextHandle) -> Result<c_uint> {
     Ok(given_or_current(context)?.api_version)
 }
 
 /// Fails unless the current context has addresses of 32 bits.
-pub(crate) fn old() -> Result<(), Code> {
+pub(crate) fn old() -> Result {
     if current()?.api_version == OLD_API { Ok(()) } else { Err(INVALID_CONTEXT) }
 }
 
-pub(crate) fn flags() -> Result<c_uint, Code> {
+pub(crate) fn flags() -> Result<c_uint> {
     Ok(current()?.flags.load(Ordering::SeqCst))
 }
 
-pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
+pub(crate) fn set_flags(flags: c_uint) -> Result {
     let context = current()?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -254,18 +254,18 @@ pub(crate) fn set_flags(flags: c_uint) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn synchronize() -> Result<(), Code> {
+pub(crate) fn synchronize() -> Result {
     let context = current()?;
     context.after(context.device.synchronize())
 }
 
-pub(crate) fn synchronize_with(context: ContextHandle) -> Result<(), Code> {
+pub(crate) fn synchronize_with(context: ContextHandle) -> Result {
     let context = given_or_current(context)?;
     context.check()?;
     context.after(context.device.synchronize())
 }
 
-pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result<(), Code> {
+pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result {
     let context = current()?;
     let value = if matches!(limit as usize, PRINT | HEAP) { value.min(MAX_REGION) } else { value };
     if limit == STACK_SIZE && value > MAX_STACK {
@@ -283,34 +283,34 @@ fn no_limit(limit: c_uint) -> Code {
     if limit < KNOWN { UNSUPPORTED_LIMIT } else { INVALID_VALUE }
 }
 
-pub(crate) fn limit(limit: c_uint) -> Result<usize, Code> {
+pub(crate) fn limit(limit: c_uint) -> Result<usize> {
     let context = current()?;
     let limits = lock(&context.limits);
     Ok(*limits.get(limit as usize).ok_or_else(|| no_limit(limit))?)
 }
 
-pub(crate) fn cache_config() -> Result<c_uint, Code> {
+pub(crate) fn cache_config() -> Result<c_uint> {
     current()?;
     Ok(0)
 }
 
-pub(crate) fn set_cache_config(config: c_uint) -> Result<(), Code> {
+pub(crate) fn set_cache_config(config: c_uint) -> Result {
     current()?;
     // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 /// The bank size of shared memory: the default, four bytes, eight bytes.
-pub(crate) fn shared_config() -> Result<c_uint, Code> {
+pub(crate) fn shared_config() -> Result<c_uint> {
     current()?;
     Ok(1)
 }
 
-pub(crate) fn set_shared_config(config: c_uint) -> Result<(), Code> {
+pub(crate) fn set_shared_config(config: c_uint) -> Result {
     current()?;
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn reset_persisting_cache() -> Result<(), Code> {
+pub(crate) fn reset_persisting_cache() -> Result {
     current().map(|_| ())
 }

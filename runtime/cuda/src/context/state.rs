@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
 use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, InstanceOptions, ListedDevice, Process};
 
 use crate::abi::sync::{read, write};
-use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, lock, trace};
+use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, Result, lock, trace};
 use crate::context::visible;
 
 struct Open {
@@ -39,7 +39,7 @@ static AT_EXIT: Once = Once::new();
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// All devices of the machine that the library uses, whether the program sees them or not.
-pub(crate) fn all() -> Result<Vec<Arc<Entry>>, Code> {
+pub(crate) fn all() -> Result<Vec<Arc<Entry>>> {
     let mut listed = ptx2spv_runtime::listed_devices(&InstanceOptions::default())?;
     // An order that the user gave stays.
     if visible::wants_bus_order() && DeviceSelector::of_environment()?.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn all() -> Result<Vec<Arc<Entry>>, Code> {
 }
 
 /// Lists the devices. Has no effect once they are listed.
-pub(crate) fn open() -> Result<(), Code> {
+pub(crate) fn open() -> Result {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
     }
@@ -88,12 +88,12 @@ impl Entry {
     }
 
     /// Opens the device for the caller alone.
-    pub fn open_apart(&self) -> Result<Device, Code> {
+    pub fn open_apart(&self) -> Result<Device> {
         Ok(self.listed.open()?)
     }
 
     /// The device, which is opened now unless it is open.
-    pub fn open(&self) -> Result<Device, Code> {
+    pub fn open(&self) -> Result<Device> {
         if let Some(open) = self.device.get() {
             return Ok(open.clone());
         }
@@ -124,7 +124,7 @@ pub(crate) fn call_back(function: impl FnOnce()) {
 }
 
 /// Acts on the devices, if they are listed and the thread may use them.
-fn with<T>(act: impl FnOnce(&[Arc<Entry>]) -> T) -> Result<T, Code> {
+fn with<T>(act: impl FnOnce(&[Arc<Entry>]) -> T) -> Result<T> {
     if ENDED.load(Ordering::SeqCst) {
         return Err(DEINITIALIZED);
     }
@@ -138,33 +138,33 @@ fn with<T>(act: impl FnOnce(&[Arc<Entry>]) -> T) -> Result<T, Code> {
 }
 
 /// Fails unless the devices are listed and the thread may use them.
-pub(crate) fn check() -> Result<(), Code> {
+pub(crate) fn check() -> Result {
     with(|_| ())
 }
 
 /// Fails in a process that was forked off after the devices were listed.
-pub(crate) fn check_process() -> Result<(), Code> {
+pub(crate) fn check_process() -> Result {
     read(&OPEN).as_ref().map_or(Ok(()), Open::check)
 }
 
 /// The devices that the program sees.
-pub(crate) fn devices() -> Result<Vec<Arc<Entry>>, Code> {
+pub(crate) fn devices() -> Result<Vec<Arc<Entry>>> {
     with(<[_]>::to_vec)
 }
 
 /// The device of an ordinal, which may not be open.
-pub(crate) fn entry(ordinal: c_int) -> Result<Arc<Entry>, Code> {
+pub(crate) fn entry(ordinal: c_int) -> Result<Arc<Entry>> {
     let find = |devices: &[Arc<Entry>]| usize::try_from(ordinal).ok().and_then(|ordinal| devices.get(ordinal).cloned());
     with(find)?.ok_or(INVALID_DEVICE)
 }
 
 /// The device of an ordinal.
-pub(crate) fn device_by_ordinal(ordinal: c_int) -> Result<Device, Code> {
+pub(crate) fn device_by_ordinal(ordinal: c_int) -> Result<Device> {
     entry(ordinal)?.open()
 }
 
 /// The ordinal of an open device.
-pub(crate) fn ordinal(device: &Device) -> Result<c_int, Code> {
+pub(crate) fn ordinal(device: &Device) -> Result<c_int> {
     let is_it = |entry: &Arc<Entry>| entry.device.get().is_some_and(|open| open.is(device));
     let found = with(|devices| devices.iter().position(is_it))?;
     found.and_then(|found| c_int::try_from(found).ok()).ok_or(INVALID_DEVICE)
@@ -178,7 +178,7 @@ pub(crate) fn opened_beside(device: &Device) -> Vec<Device> {
 }
 
 impl Open {
-    fn check(&self) -> Result<(), Code> {
+    fn check(&self) -> Result {
         if self.process.is_this() { Ok(()) } else { Err(NOT_INITIALIZED.because("forked off")) }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
-use crate::abi::{Code, Handle, HostFunction, INVALID_VALUE, Memory, lock, objects};
+use crate::abi::{Handle, HostFunction, INVALID_VALUE, Memory, Result, lock, objects};
 use crate::context::state;
 
 /// Destroys the program's object when the last reference is gone.
@@ -39,7 +39,7 @@ impl References {
     }
 
     /// Adds references to an object. With `MOVE` in the flags they are the program's own, which gives them up.
-    pub fn add(&mut self, object: UserObjectHandle, count: c_uint, flags: c_uint) -> Result<(), Code> {
+    pub fn add(&mut self, object: UserObjectHandle, count: c_uint, flags: c_uint) -> Result {
         let more = references(count)?;
         if flags & !MOVE != 0 {
             return Err(INVALID_VALUE);
@@ -55,7 +55,7 @@ impl References {
 
     /// Removes references to an object. The result is to be dropped when nothing is locked, because that may call the
     /// program's destructor.
-    pub fn remove(&mut self, object: UserObjectHandle, count: c_uint) -> Result<Released, Code> {
+    pub fn remove(&mut self, object: UserObjectHandle, count: c_uint) -> Result<Released> {
         let less = references(count)?;
         let (_, all) = self.0.get_mut(&object.value()).ok_or(INVALID_VALUE)?;
         *all = all.checked_sub(less).ok_or(INVALID_VALUE)?;
@@ -74,16 +74,11 @@ const NO_DESTRUCTOR_SYNC: c_uint = 1;
 const MOVE: c_uint = 1;
 
 /// A number of references, which is limited.
-fn references(count: c_uint) -> Result<usize, Code> {
+fn references(count: c_uint) -> Result<usize> {
     if (1..=i32::MAX.cast_unsigned()).contains(&count) { Ok(count as usize) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn create(
-    data: Memory,
-    destroy: HostFunction,
-    count: c_uint,
-    flags: c_uint,
-) -> Result<UserObjectHandle, Code> {
+pub(crate) fn create(data: Memory, destroy: HostFunction, count: c_uint, flags: c_uint) -> Result<UserObjectHandle> {
     let (destroy, count) = (destroy.ok_or(INVALID_VALUE)?, references(count)?);
     if flags != NO_DESTRUCTOR_SYNC {
         return Err(INVALID_VALUE);
@@ -92,7 +87,7 @@ pub(crate) fn create(
     Handle::new(Arc::new(UserObject { guard, count: Mutex::new(count) }))
 }
 
-pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
+pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result {
     let count = references(count)?;
     let object = object.get()?;
     let mut all = lock(&object.count);
@@ -100,7 +95,7 @@ pub(crate) fn retain(object: UserObjectHandle, count: c_uint) -> Result<(), Code
     Ok(())
 }
 
-pub(crate) fn release(object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
+pub(crate) fn release(object: UserObjectHandle, count: c_uint) -> Result {
     let count = references(count)?;
     let known = object.get()?;
     let left = {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Out};
+use crate::abi::{INVALID_VALUE, In, Out, Result};
 use crate::context::device;
 use crate::cudart::error::INVALID_CHANNEL_DESCRIPTOR;
 use crate::cudart::types::{ChannelFormat, Extent};
@@ -21,7 +21,7 @@ const NORMALIZED: c_uint = 0xc0;
 
 impl ChannelFormat {
     /// The driver's format and number of channels.
-    pub fn driver(self) -> Result<(c_uint, c_uint), Code> {
+    pub fn driver(self) -> Result<(c_uint, c_uint)> {
         let [first, ..] = self.bits;
         let channels = self.bits.iter().take_while(|&&bits| bits == first && bits != 0).count();
         if channels == 0 || self.bits.iter().skip(channels).any(|&bits| bits != 0) {
@@ -43,7 +43,7 @@ impl ChannelFormat {
     }
 
     /// The description of one of the driver's formats.
-    pub fn of(format: c_uint, channels: c_uint) -> Result<Self, Code> {
+    pub fn of(format: c_uint, channels: c_uint) -> Result<Self> {
         let (kind, width) = match format {
             1 => (UNSIGNED, 8),
             2 => (UNSIGNED, 16),
@@ -70,22 +70,17 @@ pub(crate) fn channel_format(x: c_int, y: c_int, z: c_int, w: c_int, kind: c_uin
     ChannelFormat { bits: [x, y, z, w], kind }
 }
 
-fn description(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Result<Description3D, Code> {
+fn description(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Result<Description3D> {
     let (format, channels) = format.get()?.driver()?;
     let Extent { width, height, depth } = extent;
     Ok(Description3D { width, height, depth, format, channels, flags })
 }
 
-pub(crate) fn allocate(
-    format: In<ChannelFormat>,
-    width: usize,
-    height: usize,
-    flags: c_uint,
-) -> Result<ArrayHandle, Code> {
+pub(crate) fn allocate(format: In<ChannelFormat>, width: usize, height: usize, flags: c_uint) -> Result<ArrayHandle> {
     allocate_3d(format, Extent { width, height, depth: 0 }, flags)
 }
 
-pub(crate) fn allocate_3d(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Result<ArrayHandle, Code> {
+pub(crate) fn allocate_3d(format: In<ChannelFormat>, extent: Extent, flags: c_uint) -> Result<ArrayHandle> {
     array::create_3d(In::from(&description(format, extent, flags)?))
 }
 
@@ -94,25 +89,20 @@ pub(crate) fn allocate_mipmapped(
     extent: Extent,
     levels: c_uint,
     flags: c_uint,
-) -> Result<MipmappedHandle, Code> {
+) -> Result<MipmappedHandle> {
     array::create_mipmapped(In::from(&description(format, extent, flags)?), levels)
 }
 
 /// NULL is allowed and has no effect.
-pub(crate) fn free(array: ArrayHandle) -> Result<(), Code> {
+pub(crate) fn free(array: ArrayHandle) -> Result {
     if array.is_null() { Ok(()) } else { array::destroy(array) }
 }
 
-pub(crate) fn free_mipmapped(array: MipmappedHandle) -> Result<(), Code> {
+pub(crate) fn free_mipmapped(array: MipmappedHandle) -> Result {
     if array.is_null() { Ok(()) } else { array::destroy_mipmapped(array) }
 }
 
-pub(crate) fn info(
-    format: Out<ChannelFormat>,
-    extent: Out<Extent>,
-    flags: Out<c_uint>,
-    array: ArrayHandle,
-) -> Result<(), Code> {
+pub(crate) fn info(format: Out<ChannelFormat>, extent: Out<Extent>, flags: Out<c_uint>, array: ArrayHandle) -> Result {
     let known = array.get()?.description;
     format.set_if_any(ChannelFormat::of(known.format, known.channels)?);
     extent.set_if_any(Extent { width: known.width, height: known.height, depth: known.depth });
@@ -120,12 +110,12 @@ pub(crate) fn info(
     Ok(())
 }
 
-pub(crate) fn format(array: ArrayHandle) -> Result<ChannelFormat, Code> {
+pub(crate) fn format(array: ArrayHandle) -> Result<ChannelFormat> {
     let known = array.get()?.description;
     ChannelFormat::of(known.format, known.channels)
 }
 
-pub(crate) fn linear_texture_width(format: In<ChannelFormat>, device: c_int) -> Result<usize, Code> {
+pub(crate) fn linear_texture_width(format: In<ChannelFormat>, device: c_int) -> Result<usize> {
     let (format, channels) = format.get()?.driver()?;
     device::linear_texture_width(format, channels, device)
 }

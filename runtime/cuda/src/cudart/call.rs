@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::null;
 
 use crate::abi::call::Call;
-use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, Out, SUCCESS};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_INITIALIZED, NOT_READY, NOT_SUPPORTED, Out, Result, SUCCESS};
 use crate::context::{self, state};
 use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;
@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Runs a function's body and returns its result code.
-pub(crate) fn run(call: &Call<'_>, needs: Needs, body: impl FnOnce() -> Result<(), Code>) -> u32 {
+pub(crate) fn run(call: &Call<'_>, needs: Needs, body: impl FnOnce() -> Result) -> u32 {
     let code = call.run_with_names(error::name_of, || {
         match needs {
             Needs::Nothing => {}
@@ -86,7 +86,7 @@ pub(crate) fn missing(name: &'static str) -> u32 {
 }
 
 /// The thread's last error, or else the error that made the context unusable.
-fn last(code: Code) -> Result<(), Code> {
+fn last(code: Code) -> Result {
     if code != SUCCESS {
         return Err(code);
     }
@@ -96,11 +96,11 @@ fn last(code: Code) -> Result<(), Code> {
     }
 }
 
-pub(crate) fn get_last_error() -> Result<(), Code> {
+pub(crate) fn get_last_error() -> Result {
     last(LAST.replace(SUCCESS))
 }
 
-pub(crate) fn peek_last_error() -> Result<(), Code> {
+pub(crate) fn peek_last_error() -> Result {
     last(LAST.get())
 }
 
@@ -113,7 +113,7 @@ thread_local! {
 }
 
 /// Lists the devices on the process's first call.
-pub(crate) fn open() -> Result<(), Code> {
+pub(crate) fn open() -> Result {
     match state::check() {
         Err(NOT_INITIALIZED) => state::open(),
         checked => checked,
@@ -121,7 +121,7 @@ pub(crate) fn open() -> Result<(), Code> {
 }
 
 /// Makes sure that the thread has a current context.
-pub(crate) fn enter() -> Result<(), Code> {
+pub(crate) fn enter() -> Result {
     open()?;
     // After a reset, the previous context is gone.
     if context::get_current()?.get().is_ok() {
@@ -131,23 +131,23 @@ pub(crate) fn enter() -> Result<(), Code> {
     }
 }
 
-pub(crate) fn device(device: Out<c_int>) -> Result<(), Code> {
+pub(crate) fn device(device: Out<c_int>) -> Result {
     device.set(current_device()?)
 }
 
 /// The device of the current context, or else the one that the thread has chosen.
-pub(crate) fn current_device() -> Result<c_int, Code> {
+pub(crate) fn current_device() -> Result<c_int> {
     Ok(context::get_current()?.get().map_or_else(|_| DEVICE.get(), |context| context.ordinal))
 }
 
-pub(crate) fn set_device(device: c_int) -> Result<(), Code> {
+pub(crate) fn set_device(device: c_int) -> Result {
     context::set_current(lifetime::hold_primary(device)?)?;
     DEVICE.set(device);
     Ok(())
 }
 
 /// Implements `cudaInitDevice`, which makes no context current.
-pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -> Result {
     /// The flags of the context are given.
     const HAS_FLAGS: c_uint = 1;
     if flags & !HAS_FLAGS != 0 {
@@ -160,11 +160,11 @@ pub(crate) fn init_device(device: c_int, context_flags: c_uint, flags: c_uint) -
 }
 
 /// All devices have the same abilities in CUDA's terms, so every request gets the first one.
-pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result<(), Code> {
+pub(crate) fn choose_device(device: Out<c_int>, properties: Memory) -> Result {
     if properties.is_null() { Err(INVALID_VALUE) } else { device.set(0) }
 }
 
-pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result<(), Code> {
+pub(crate) fn set_valid_devices(devices: In<c_int>, count: c_int) -> Result {
     let known = state::devices()?.len();
     let count = usize::try_from(count).ok().filter(|&count| count <= known).ok_or(INVALID_VALUE)?;
     devices.list(count)?.into_iter().try_for_each(|device| state::entry(device).map(|_| ()))

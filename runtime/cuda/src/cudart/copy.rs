@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use ptx2spv_runtime::MemoryRange;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, layouts};
+use crate::abi::{Handle, INVALID_VALUE, In, Memory, Result, layouts};
 use crate::cudart::error::{INVALID_MEMCPY_DIRECTION, INVALID_PITCH_VALUE};
 use crate::cudart::types::{Extent, Pitched, Position};
 use crate::cudart::{memory, registry};
@@ -21,7 +21,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub fn new(kind: c_uint) -> Result<Self, Code> {
+    pub fn new(kind: c_uint) -> Result<Self> {
         let (from, to) = match kind {
             0 => (HOST, HOST),
             1 => (HOST, DEVICE),
@@ -34,7 +34,7 @@ impl Direction {
     }
 }
 
-pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Linear, Code> {
+pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Linear> {
     Ok(match Direction::new(kind)? {
         Direction { from: HOST, to: DEVICE } => copy::to_device(to.address(), from, bytes),
         Direction { from: DEVICE, to: HOST } => copy::to_host(to, from.address(), bytes),
@@ -44,13 +44,7 @@ pub(crate) fn linear(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Re
 }
 
 /// The addresses tell the devices, so that both numbers are only checked.
-pub(crate) fn peer(
-    to: Memory,
-    to_device: c_int,
-    from: Memory,
-    from_device: c_int,
-    bytes: usize,
-) -> Result<Linear, Code> {
+pub(crate) fn peer(to: Memory, to_device: c_int, from: Memory, from_device: c_int, bytes: usize) -> Result<Linear> {
     memory::check_peer(to_device)?;
     memory::check_peer(from_device)?;
     Ok(copy::within_device(to.address(), from.address(), bytes))
@@ -64,7 +58,7 @@ pub(crate) fn part(memory: Memory, kind: u32, pitch: usize) -> Part3D {
 }
 
 /// A copy of contiguous bytes, as a value.
-pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Copy3D, Code> {
+pub(crate) fn row(to: Memory, from: Memory, bytes: usize, kind: c_uint) -> Result<Copy3D> {
     let direction = Direction::new(kind)?;
     let (from, to) = (part(from, direction.from, 0), part(to, direction.to, 0));
     Ok(Copy3D { from, to, width: bytes, height: 1, depth: 1 })
@@ -78,7 +72,7 @@ pub(crate) enum Side {
     Array(ArrayHandle, usize, usize),
 }
 
-pub(crate) fn rows(to: Side, from: Side, width: usize, height: usize, kind: c_uint) -> Result<Copy3D, Code> {
+pub(crate) fn rows(to: Side, from: Side, width: usize, height: usize, kind: c_uint) -> Result<Copy3D> {
     let direction = Direction::new(kind)?;
     let part = |side, kind| match side {
         Side::Memory(_, pitch) if height > 0 && width > pitch => Err(INVALID_PITCH_VALUE),
@@ -103,7 +97,7 @@ pub(crate) struct Slices {
 }
 
 /// One side of a three-dimensional copy.
-fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> Result<Part3D, Code> {
+fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> Result<Part3D> {
     if array.is_null() == pitched.pointer.is_null() {
         return Err(INVALID_VALUE.because("exactly one of array and pointer must be given"));
     }
@@ -117,13 +111,13 @@ fn side(array: ArrayHandle, position: Position, pitched: Pitched, kind: u32) -> 
 }
 
 /// Bytes of an element of the array.
-pub(crate) fn element(array: ArrayHandle) -> Result<usize, Code> {
+pub(crate) fn element(array: ArrayHandle) -> Result<usize> {
     Ok(array.get()?.array.descriptor().format.bytes() as usize)
 }
 
 impl Slices {
     /// The copy, with sizes in bytes.
-    pub fn copy(self) -> Result<Copy3D, Code> {
+    pub fn copy(self) -> Result<Copy3D> {
         let direction = Direction::new(self.kind)?;
         let from = side(self.from_array, self.from_position, self.from, direction.from)?;
         let to = side(self.to_array, self.to_position, self.to, direction.to)?;
@@ -144,7 +138,7 @@ impl Slices {
 
 impl Slices {
     /// A copy in the runtime API's form.
-    pub fn of(copy: &Copy3D) -> Result<Self, Code> {
+    pub fn of(copy: &Copy3D) -> Result<Self> {
         // With an array, sizes are in elements of the array.
         let element = match (copy.from.kind, copy.to.kind) {
             (copy::ARRAY, _) => element(copy.from.array)?,
@@ -190,7 +184,7 @@ pub(crate) struct PeerSlices {
 
 impl PeerSlices {
     /// The copy, whose addresses tell the devices.
-    fn copy(self) -> Result<Copy3D, Code> {
+    fn copy(self) -> Result<Copy3D> {
         let Self { from_array, from_position, from, from_device, to_array, to_position, to, to_device, extent } = self;
         memory::check_peer(from_device)?;
         memory::check_peer(to_device)?;
@@ -198,16 +192,16 @@ impl PeerSlices {
     }
 }
 
-pub(crate) fn peer_slices(slices: In<PeerSlices>) -> Result<Copy3D, Code> {
+pub(crate) fn peer_slices(slices: In<PeerSlices>) -> Result<Copy3D> {
     slices.get()?.copy()
 }
 
-pub(crate) fn slices(slices: In<Slices>) -> Result<Copy3D, Code> {
+pub(crate) fn slices(slices: In<Slices>) -> Result<Copy3D> {
     slices.get()?.copy()
 }
 
 /// The addresses of the slices of a pitched region.
-fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
+fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>> {
     let slice = pitched.pitch.checked_mul(pitched.height).ok_or(INVALID_VALUE)?;
     let address = |number: usize| {
         let offset = slice.checked_mul(number).ok_or(INVALID_VALUE)?;
@@ -225,7 +219,7 @@ fn slices_of(pitched: Pitched, extent: Extent) -> Result<Vec<u64>, Code> {
 }
 
 /// Fills memory with the lowest byte of `value`.
-pub(crate) fn set_slices(pitched: Pitched, value: c_int, extent: Extent) -> Result<Vec<Set>, Code> {
+pub(crate) fn set_slices(pitched: Pitched, value: c_int, extent: Extent) -> Result<Vec<Set>> {
     let set = |slice| set::rows(slice, pitched.pitch, value as u8, extent.width, extent.height);
     Ok(slices_of(pitched, extent)?.into_iter().map(set).collect())
 }
@@ -237,7 +231,7 @@ fn place(array: ArrayHandle, x: usize, y: usize) -> Part3D {
     Part3D { x, y, array, kind: copy::ARRAY, ..part(Memory::NULL, HOST, 0) }
 }
 
-fn row_bytes(array: ArrayHandle) -> Result<usize, Code> {
+fn row_bytes(array: ArrayHandle) -> Result<usize> {
     let width = array.get()?.array.size()[0] as usize;
     width.checked_mul(element(array)?).ok_or(INVALID_VALUE)
 }
@@ -276,7 +270,7 @@ fn pieces_of(
     (x, y): (usize, usize),
     bytes: usize,
     copy: impl Fn(Part3D, u64, usize) -> (Part3D, Part3D),
-) -> Result<Vec<Copy3D>, Code> {
+) -> Result<Vec<Copy3D>> {
     let row = row_bytes(array)?;
     let rows = array.get()?.array.size()[1].max(1) as usize;
     if x >= row || y >= rows || bytes > (rows - y).saturating_mul(row) - x {
@@ -296,7 +290,7 @@ pub(crate) fn to_array(
     from: Memory,
     bytes: usize,
     kind: c_uint,
-) -> Result<Vec<Copy3D>, Code> {
+) -> Result<Vec<Copy3D>> {
     let kind = Direction::new(kind)?.from;
     pieces_of(array, (x, y), bytes, |place, offset, row| (part(from.offset(offset), kind, row), place))
 }
@@ -308,7 +302,7 @@ pub(crate) fn from_array(
     y: usize,
     bytes: usize,
     kind: c_uint,
-) -> Result<Vec<Copy3D>, Code> {
+) -> Result<Vec<Copy3D>> {
     let kind = Direction::new(kind)?.to;
     pieces_of(array, (x, y), bytes, |place, offset, row| (place, part(to.offset(offset), kind, row)))
 }
@@ -316,7 +310,7 @@ pub(crate) fn from_array(
 // Device variables of programs, found by their host shadows.
 
 /// The address of `bytes` bytes of a variable.
-fn symbol_part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Code> {
+fn symbol_part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory> {
     let MemoryRange { address, size } = registry::variable(symbol)?;
     let end = (offset as u64).checked_add(bytes as u64).ok_or(INVALID_VALUE)?;
     if end > size {
@@ -326,7 +320,7 @@ fn symbol_part(symbol: Memory, bytes: usize, offset: usize) -> Result<Memory, Co
 }
 
 /// A variable as the destination of a copy.
-pub(crate) fn written_symbol(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
+pub(crate) fn written_symbol(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory> {
     match Direction::new(kind)?.to {
         DEVICE | UNIFIED => symbol_part(symbol, bytes, offset),
         _ => Err(INVALID_MEMCPY_DIRECTION),
@@ -334,7 +328,7 @@ pub(crate) fn written_symbol(symbol: Memory, bytes: usize, offset: usize, kind: 
 }
 
 /// A variable as the source of a copy.
-pub(crate) fn read_symbol(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory, Code> {
+pub(crate) fn read_symbol(symbol: Memory, bytes: usize, offset: usize, kind: c_uint) -> Result<Memory> {
     match Direction::new(kind)?.from {
         DEVICE | UNIFIED => symbol_part(symbol, bytes, offset),
         _ => Err(INVALID_MEMCPY_DIRECTION),

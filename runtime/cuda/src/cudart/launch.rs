@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use ptx2spv_runtime::LaunchConfig;
 use smallvec::SmallVec;
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, ThreadList};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, Result, ThreadList};
 use crate::context::{self, device};
 use crate::cudart::error::{INVALID_CONFIGURATION, MISSING_CONFIGURATION};
 use crate::cudart::registry;
@@ -40,7 +40,7 @@ pub(crate) fn pop_configuration(
     block: Out<Dim3>,
     shared_bytes: Out<usize>,
     stream: Out<StreamHandle>,
-) -> Result<(), Code> {
+) -> Result {
     let popped = CONFIGURATIONS.with(|list| list.with(SmallVec::pop)).ok_or(MISSING_CONFIGURATION)?;
     grid.set(popped.grid)?;
     block.set(popped.block)?;
@@ -49,7 +49,7 @@ pub(crate) fn pop_configuration(
 }
 
 /// Fails if no kernel could be launched with these sizes.
-pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
+pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result {
     /// Attribute numbers: threads of a block, then the dimensions of blocks and of grids.
     const THREADS: c_uint = 1;
     const BLOCK: c_uint = 2;
@@ -68,11 +68,11 @@ pub(crate) fn check(grid: [c_uint; 3], block: [c_uint; 3]) -> Result<(), Code> {
     Err(code.because(format!("a grid of {grid:?} blocks of {block:?} threads")))
 }
 
-fn shared(bytes: usize) -> Result<c_uint, Code> {
+fn shared(bytes: usize) -> Result<c_uint> {
     c_uint::try_from(bytes).map_err(|_| INVALID_VALUE.because("shared memory of 4 GiB or more"))
 }
 
-pub(crate) fn config(grid: Dim3, block: Dim3, shared_bytes: usize) -> Result<LaunchConfig, Code> {
+pub(crate) fn config(grid: Dim3, block: Dim3, shared_bytes: usize) -> Result<LaunchConfig> {
     let (grid, block) = (grid.list(), block.list());
     check(grid, block)?;
     Ok(launch::config(grid, block, shared(shared_bytes)?))
@@ -92,7 +92,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// The configuration as the driver API has it.
-    pub fn driver(self) -> Result<launch::Config, Code> {
+    pub fn driver(self) -> Result<launch::Config> {
         let Self { grid, block, shared_bytes, stream, attributes, attribute_count } = self;
         let (grid, block, shared_bytes) = (grid.list(), block.list(), shared(shared_bytes)?);
         check(grid, block)?;
@@ -100,7 +100,7 @@ impl Config {
     }
 }
 
-pub(crate) fn with_config(config: In<Config>, host: Memory, arguments: In<Memory>) -> Result<(), Code> {
+pub(crate) fn with_config(config: In<Config>, host: Memory, arguments: In<Memory>) -> Result {
     let function = registry::kernel(host)?;
     let config = config.get()?.driver()?;
     launch::with_config(In::from(&config), function, arguments, Memory::NULL.as_in())
@@ -128,7 +128,7 @@ pub(crate) struct Attributes {
 /// whether unusual sizes are allowed, and sixteen reserved numbers.
 type Clusters = [c_int; 22];
 
-pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<(), Code> {
+pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result {
     let place = attributes.needed()?;
     let version = version::of_program()?;
     let function = registry::kernel(host)?.get()?;
@@ -157,15 +157,15 @@ pub(crate) fn attributes(attributes: Out<Attributes>, host: Memory) -> Result<()
     Memory::from(place).offset(OFFSET).as_out().set(clusters)
 }
 
-pub(crate) fn parameter_count(host: Memory) -> Result<usize, Code> {
+pub(crate) fn parameter_count(host: Memory) -> Result<usize> {
     Ok(registry::kernel(host)?.get()?.kernel.params().len())
 }
 
-pub(crate) fn active_clusters(host: Memory, config: In<Config>) -> Result<c_int, Code> {
+pub(crate) fn active_clusters(host: Memory, config: In<Config>) -> Result<c_int> {
     occupancy::clusters(registry::kernel(host)?, In::from(&config.get()?.driver()?))
 }
 
-pub(crate) fn cluster_size(host: Memory, config: In<Config>) -> Result<c_int, Code> {
+pub(crate) fn cluster_size(host: Memory, config: In<Config>) -> Result<c_int> {
     occupancy::cluster_size(registry::kernel(host)?, In::from(&config.get()?.driver()?))
 }
 

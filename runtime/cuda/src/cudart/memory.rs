@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_DEVICE, INVALID_VALUE, Memory, Out, PEER_ACCESS_NOT_ENABLED, layouts};
+use crate::abi::{INVALID_DEVICE, INVALID_VALUE, Memory, Out, PEER_ACCESS_NOT_ENABLED, Result, layouts};
 use crate::context;
 use crate::context::state;
 use crate::cudart::types::{Extent, Pitched};
@@ -11,7 +11,7 @@ use crate::memory::{self, MemoryKind};
 use crate::memory::{copy, pointer};
 use crate::module::lifetime;
 
-pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
+pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result {
     // An allocation of zero bytes is no error here, unlike in the driver API.
     if bytes == 0 { address.set(0) } else { memory::allocate(address, bytes) }
 }
@@ -19,11 +19,11 @@ pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
 /// Element size for the driver's function: the smallest, since elements may have any size.
 const ELEMENT: c_uint = 4;
 
-pub(crate) fn allocate_pitch(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize) -> Result<(), Code> {
+pub(crate) fn allocate_pitch(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize) -> Result {
     memory::allocate_pitch(address, pitch, width, height, ELEMENT)
 }
 
-pub(crate) fn allocate_3d(extent: Extent) -> Result<Pitched, Code> {
+pub(crate) fn allocate_3d(extent: Extent) -> Result<Pitched> {
     let (mut address, mut pitch) = (0, 0);
     allocate_pitch(Out::from(&mut address), Out::from(&mut pitch), extent.width, extent.rows()?)?;
     Ok(Pitched { pointer: Memory::from_address(address), pitch, width: extent.width, height: extent.height })
@@ -47,7 +47,7 @@ const MANAGED: c_uint = 3;
 /// `cudaInvalidDeviceId`.
 const NO_DEVICE: c_int = -2;
 
-pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Memory) -> Result<(), Code> {
+pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Memory) -> Result {
     let place = attributes.needed()?;
     let version = version::of_program()?;
     context::current()?;
@@ -72,12 +72,12 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
     Ok(())
 }
 
-pub(crate) fn check_peer(device: c_int) -> Result<(), Code> {
+pub(crate) fn check_peer(device: c_int) -> Result {
     state::entry(device).map(|_| ())
 }
 
 /// A device is no peer of itself.
-pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result {
     check_peer(device)?;
     if flags != 0 {
         return Err(INVALID_VALUE);
@@ -88,7 +88,7 @@ pub(crate) fn enable_peer_access(device: c_int, flags: c_uint) -> Result<(), Cod
     copy::enable_peer(lifetime::hold_primary(device)?, flags)
 }
 
-pub(crate) fn disable_peer_access(device: c_int) -> Result<(), Code> {
+pub(crate) fn disable_peer_access(device: c_int) -> Result {
     check_peer(device)?;
     if context::device()? == device {
         return Err(PEER_ACCESS_NOT_ENABLED);

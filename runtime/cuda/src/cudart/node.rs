@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, In, Memory};
+use crate::abi::{In, Memory, Result};
 use crate::cudart::copy::{self, Slices};
 use crate::cudart::launch::check;
 use crate::cudart::registry;
@@ -24,28 +24,28 @@ pub(crate) struct KernelParams {
 }
 
 impl KernelParams {
-    fn driver(self) -> Result<NodeParams, Code> {
+    fn driver(self) -> Result<NodeParams> {
         let Self { host, grid, block, shared_bytes, params, extra } = self;
         check(grid, block)?;
         Ok(NodeParams { function: registry::kernel(host)?, grid, block, shared_bytes, params, extra })
     }
 
-    fn of(driver: NodeParams) -> Result<Self, Code> {
+    fn of(driver: NodeParams) -> Result<Self> {
         let NodeParams { function, grid, block, shared_bytes, params, extra } = driver;
         Ok(Self { host: registry::host_of(function)?, grid, block, shared_bytes, params, extra })
     }
 }
 
-pub(crate) fn kernel(node: NodeHandle) -> Result<KernelParams, Code> {
+pub(crate) fn kernel(node: NodeHandle) -> Result<KernelParams> {
     KernelParams::of(nodes::params_of(node)?)
 }
 
-pub(crate) fn copy(node: NodeHandle) -> Result<Slices, Code> {
+pub(crate) fn copy(node: NodeHandle) -> Result<Slices> {
     Slices::of(&nodes::params_of(node)?)
 }
 
 /// The command that `cudaGraphNodeParams` describes, which has kernels and copies in the runtime API's form.
-pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
+pub(crate) fn command(params: Memory) -> Result<SharedCommand> {
     Ok(match params.as_in::<c_int>().get()? {
         KERNEL => launch(params.offset(BODY).as_in())?.command()?,
         COPY_KIND => copy::slices(params.offset(COPY).as_in())?.command()?,
@@ -53,7 +53,7 @@ pub(crate) fn command(params: Memory) -> Result<SharedCommand, Code> {
     })
 }
 
-pub(crate) fn any(node: NodeHandle, params: Memory) -> Result<(), Code> {
+pub(crate) fn any(node: NodeHandle, params: Memory) -> Result {
     nodes::get_any(node, params)?;
     match params.as_in::<c_int>().get()? {
         KERNEL => params.offset(BODY).as_out().set(kernel(node)?),
@@ -63,7 +63,7 @@ pub(crate) fn any(node: NodeHandle, params: Memory) -> Result<(), Code> {
 }
 
 /// A launch in the driver's form.
-pub(crate) fn launch(params: In<KernelParams>) -> Result<NodeParams, Code> {
+pub(crate) fn launch(params: In<KernelParams>) -> Result<NodeParams> {
     params.get()?.driver()
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, Memory};
+use crate::abi::{Memory, Result};
 use crate::context::{device, state};
 use crate::cudart::version::{self, Version};
 
@@ -169,7 +169,7 @@ fn layout(version: Version, known: &Known<'_>) -> Vec<u8> {
     all
 }
 
-fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
+fn write(version: Version, place: Memory, device: c_int) -> Result {
     let entry = state::entry(device)?;
     let device = entry.open()?;
     let value = |number| device::attribute_of(&entry, number).ok().flatten().unwrap_or(0);
@@ -181,7 +181,7 @@ fn write(version: Version, place: Memory, device: c_int) -> Result<(), Code> {
 
 /// The function's unversioned name. Versions 11 and 13 use it, and version 12 kept it for programs built for version
 /// 11.
-pub(crate) fn get(place: Memory, device: c_int) -> Result<(), Code> {
+pub(crate) fn get(place: Memory, device: c_int) -> Result {
     match version::of_program()? {
         Version::V13 => write(Version::V13, place, device),
         Version::V11 | Version::V12 => write(Version::V11, place, device),
@@ -189,7 +189,7 @@ pub(crate) fn get(place: Memory, device: c_int) -> Result<(), Code> {
 }
 
 /// The name that version 12 uses.
-pub(crate) fn get_v2(place: Memory, device: c_int) -> Result<(), Code> {
+pub(crate) fn get_v2(place: Memory, device: c_int) -> Result {
     write(Version::V12, place, device)
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use ptx2spv_runtime::MemoryRange;
 
-use crate::abi::{Code, Handle, Memory, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, Text, code, lock, trace};
+use crate::abi::{Code, Handle, Memory, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, Result, Text, code, lock, trace};
 use crate::context::{self, Context, state};
 use crate::cudart::call;
 use crate::cudart::error::{self, INVALID_DEVICE_FUNCTION, INVALID_SURFACE, INVALID_SYMBOL, INVALID_TEXTURE};
@@ -22,7 +22,7 @@ pub(crate) struct Binary {
     /// Names of managed variables, with the host pointers to set.
     managed: Mutex<Vec<(String, Memory)>>,
     /// The module in each context, or the error of loading it.
-    modules: Mutex<HashMap<u64, Result<ModuleHandle, Code>>>,
+    modules: Mutex<HashMap<u64, Result<ModuleHandle>>>,
 }
 
 /// A named symbol of a binary.
@@ -120,7 +120,7 @@ pub(crate) fn add_reference(handle: Memory, host: Memory, name: Text, is_normali
 
 impl Binary {
     /// The binary's module in the current context, which is loaded if necessary.
-    fn module(&self) -> Result<Arc<Loaded>, Code> {
+    fn module(&self) -> Result<Arc<Loaded>> {
         let context = context::current()?;
         let mut modules = lock(&self.modules);
         let live = match modules.get(&context.id) {
@@ -131,7 +131,7 @@ impl Binary {
         if let Some(live) = live {
             return Ok(live);
         }
-        let is_elsewhere = |module: &Result<ModuleHandle, Code>| {
+        let is_elsewhere = |module: &Result<ModuleHandle>| {
             module.is_ok_and(|module| module.get().is_ok_and(|module| !module.device.is(&context.device)))
         };
         if modules.values().any(is_elsewhere) && !lock(&self.managed).is_empty() {
@@ -151,7 +151,7 @@ impl Binary {
         loaded
     }
 
-    fn load(&self, context: &Arc<Context>) -> Result<Arc<Loaded>, Code> {
+    fn load(&self, context: &Arc<Context>) -> Result<Arc<Loaded>> {
         let source = image::read(self.image)?;
         let managed = lock(&self.managed);
         let options = jit::Options::default();
@@ -164,12 +164,12 @@ impl Binary {
 }
 
 /// Loads a binary's module into the current context.
-pub(crate) fn load(handle: Memory) -> Result<(), Code> {
+pub(crate) fn load(handle: Memory) -> Result {
     binary(handle).ok_or(NOT_FOUND)?.module().map(|_| ())
 }
 
 /// The kernel of a host stub. Kernel handles are accepted too.
-pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle, Code> {
+pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle> {
     let symbol = lock(&REGISTRY).functions.get(&host.address()).cloned();
     let Some(symbol) = symbol else {
         let handle = FunctionHandle::from_value(host.address() as usize);
@@ -182,7 +182,7 @@ pub(crate) fn kernel(host: Memory) -> Result<FunctionHandle, Code> {
 }
 
 /// The host stub of a kernel, or its handle if the program has no stub for it.
-pub(crate) fn host_of(kernel: FunctionHandle) -> Result<Memory, Code> {
+pub(crate) fn host_of(kernel: FunctionHandle) -> Result<Memory> {
     let function = kernel.get()?;
     let context = context::current()?;
     let is_of = |symbol: &Symbol| {
@@ -196,7 +196,7 @@ pub(crate) fn host_of(kernel: FunctionHandle) -> Result<Memory, Code> {
 }
 
 /// The memory of the variable with this host shadow.
-pub(crate) fn variable(host: Memory) -> Result<MemoryRange, Code> {
+pub(crate) fn variable(host: Memory) -> Result<MemoryRange> {
     let variable = lock(&REGISTRY).variables.get(&host.address()).cloned();
     let variable = variable.ok_or_else(|| INVALID_SYMBOL.because("not registered"))?;
     let Symbol { binary, name } = &variable.symbol;
@@ -209,12 +209,12 @@ pub(crate) fn variable(host: Memory) -> Result<MemoryRange, Code> {
     }
 }
 
-fn named_reference(host: Memory, error: Code) -> Result<Arc<NamedReference>, Code> {
+fn named_reference(host: Memory, error: Code) -> Result<Arc<NamedReference>> {
     lock(&REGISTRY).references.get(&host.address()).cloned().ok_or_else(|| error.because("not registered"))
 }
 
 /// The texture reference of a variable of the program, and whether it reads integers as fractions.
-pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool), Code> {
+pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool)> {
     let known = named_reference(host, INVALID_TEXTURE)?;
     let Symbol { binary, name } = &known.symbol;
     let handle = texture_reference::texture_of(&*binary.module()?, name).map_err(|_| INVALID_TEXTURE)?;
@@ -222,7 +222,7 @@ pub(crate) fn texture(host: Memory) -> Result<(TextureReferenceHandle, bool), Co
 }
 
 /// The surface reference of a variable of the program.
-pub(crate) fn surface(host: Memory) -> Result<SurfaceReferenceHandle, Code> {
+pub(crate) fn surface(host: Memory) -> Result<SurfaceReferenceHandle> {
     let known = named_reference(host, INVALID_SURFACE)?;
     let Symbol { binary, name } = &known.symbol;
     texture_reference::surface_of(&*binary.module()?, name).map_err(|_| INVALID_SURFACE)

@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::abi::{Code, In, Memory, layouts};
+use crate::abi::{In, Memory, Result, layouts};
 use crate::cudart::types::ChannelFormat;
 use crate::cudart::version::{self, Version};
 use crate::texture::{
@@ -59,7 +59,7 @@ pub(crate) struct View {
 }
 
 impl Resource {
-    fn driver(self) -> Result<ResourceDescription, Code> {
+    fn driver(self) -> Result<ResourceDescription> {
         let Self { kind, _gap, place, format, width, height, pitch } = self;
         let (format, channels) = if matches!(kind, LINEAR | PITCHED) { format.driver()? } else { (0, 0) };
         let (width, height, pitch) = match kind {
@@ -81,7 +81,7 @@ impl Resource {
         })
     }
 
-    fn of(driver: &ResourceDescription) -> Result<Self, Code> {
+    fn of(driver: &ResourceDescription) -> Result<Self> {
         let &ResourceDescription { kind, place, format, channels, width, height, pitch, .. } = driver;
         let format = match kind {
             LINEAR | PITCHED => ChannelFormat::of(format, channels)?,
@@ -135,7 +135,7 @@ fn seamless(texture: Memory) -> Memory {
     texture.offset(size_of::<Texture>() as u64)
 }
 
-pub(crate) fn create(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64, Code> {
+pub(crate) fn create(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64> {
     let resource = resource.get()?.driver()?;
     let description = texture.as_in::<Texture>().get()?;
     let is_seamless = version::of_program()? != Version::V11 && seamless(texture).as_in::<c_uint>().get()? != 0;
@@ -143,14 +143,14 @@ pub(crate) fn create(resource: In<Resource>, texture: Memory, view: In<View>) ->
 }
 
 /// The variant of CUDA 11.8, with the flag for seamless cubes.
-pub(crate) fn create_v2(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64, Code> {
+pub(crate) fn create_v2(resource: In<Resource>, texture: Memory, view: In<View>) -> Result<u64> {
     let resource = resource.get()?.driver()?;
     let description = texture.as_in::<Texture>().get()?;
     let is_seamless = seamless(texture).as_in::<c_uint>().get()? != 0;
     create_with(resource, description.driver(is_seamless), view)
 }
 
-fn create_with(resource: ResourceDescription, texture: TextureDescription, view: In<View>) -> Result<u64, Code> {
+fn create_with(resource: ResourceDescription, texture: TextureDescription, view: In<View>) -> Result<u64> {
     let view = if view.is_null() { None } else { Some(view.get()?.driver()) };
     let view = view.as_ref().map_or(Memory::NULL.as_in(), In::from);
     texture::create(In::from(&resource), In::from(&texture), view)
@@ -163,11 +163,11 @@ impl View {
     }
 }
 
-pub(crate) fn resource(handle: u64) -> Result<Resource, Code> {
+pub(crate) fn resource(handle: u64) -> Result<Resource> {
     Resource::of(&texture::resource(handle)?)
 }
 
-pub(crate) fn description(texture: Memory, handle: u64) -> Result<(), Code> {
+pub(crate) fn description(texture: Memory, handle: u64) -> Result {
     if version::of_program()? == Version::V11 {
         write(texture, handle).map(|_| ())
     } else {
@@ -176,28 +176,28 @@ pub(crate) fn description(texture: Memory, handle: u64) -> Result<(), Code> {
 }
 
 /// The variant with the flag for seamless cubes.
-pub(crate) fn description_v2(texture: Memory, handle: u64) -> Result<(), Code> {
+pub(crate) fn description_v2(texture: Memory, handle: u64) -> Result {
     let flags = write(texture, handle)?;
     seamless(texture).as_out().set(c_uint::from(flags & SEAMLESS_CUBE != 0))
 }
 
-fn write(texture: Memory, handle: u64) -> Result<c_uint, Code> {
+fn write(texture: Memory, handle: u64) -> Result<c_uint> {
     let known = texture::description(handle)?;
     texture.as_out().set(Texture::of(&known))?;
     Ok(known.flags)
 }
 
-pub(crate) fn view(handle: u64) -> Result<View, Code> {
+pub(crate) fn view(handle: u64) -> Result<View> {
     let known = texture::view(handle)?;
     let ViewDescription { format, width, height, depth, levels, layers, .. } = known;
     Ok(View { format, width, height, depth, levels, layers })
 }
 
-pub(crate) fn create_surface(resource: In<Resource>) -> Result<u64, Code> {
+pub(crate) fn create_surface(resource: In<Resource>) -> Result<u64> {
     texture::create_surface(In::from(&resource.get()?.driver()?))
 }
 
-pub(crate) fn surface_resource(handle: u64) -> Result<Resource, Code> {
+pub(crate) fn surface_resource(handle: u64) -> Result<Resource> {
     Resource::of(&texture::surface_resource(handle)?)
 }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory, Out, layouts};
+use crate::abi::{INVALID_VALUE, In, Memory, Out, Result, layouts};
 use crate::cudart::registry;
 use crate::cudart::types::ChannelFormat;
 use crate::memory;
@@ -30,7 +30,7 @@ pub(crate) struct TextureReference {
 const OVERRIDE_FORMAT: c_uint = 1;
 
 /// The driver's reference, with the settings of the program's variable.
-fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
+fn with_settings(host: Memory) -> Result<TextureReferenceHandle> {
     let settings = host.as_in::<TextureReference>().get()?;
     let (handle, is_normalized_float) = registry::texture(host)?;
     let flags = texture::flags([
@@ -51,18 +51,12 @@ fn with_settings(host: Memory) -> Result<TextureReferenceHandle, Code> {
 }
 
 /// Bytes from an address to the end of its memory.
-fn rest_of_memory(address: u64) -> Result<usize, Code> {
+fn rest_of_memory(address: u64) -> Result<usize> {
     let (base, bytes) = memory::address_range(address).map_err(|_| INVALID_VALUE)?;
     Ok(bytes - (address - base) as usize)
 }
 
-pub(crate) fn bind(
-    offset: Out<usize>,
-    host: Memory,
-    address: u64,
-    format: In<ChannelFormat>,
-    bytes: usize,
-) -> Result<(), Code> {
+pub(crate) fn bind(offset: Out<usize>, host: Memory, address: u64, format: In<ChannelFormat>, bytes: usize) -> Result {
     let handle = with_settings(host)?;
     let (number, channels) = format.get()?.driver()?;
     texture_reference::set_format(handle, number, channels as c_int)?;
@@ -79,7 +73,7 @@ pub(crate) fn bind_rows(
     width: usize,
     height: usize,
     pitch: usize,
-) -> Result<(), Code> {
+) -> Result {
     let handle = with_settings(host)?;
     let (format, channels) = format.get()?.driver()?;
     texture_reference::set_format(handle, format, channels as c_int)?;
@@ -95,21 +89,21 @@ pub(crate) fn bind_rows(
 }
 
 /// The format is the array's. The given one has to be equal, which is left to the program.
-pub(crate) fn bind_array(host: Memory, array: ArrayHandle) -> Result<(), Code> {
+pub(crate) fn bind_array(host: Memory, array: ArrayHandle) -> Result {
     array.get()?;
     texture_reference::set_array(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
-pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle) -> Result<(), Code> {
+pub(crate) fn bind_mipmapped(host: Memory, array: MipmappedHandle) -> Result {
     texture_reference::set_mipmapped(with_settings(host)?, array, OVERRIDE_FORMAT)
 }
 
-pub(crate) fn unbind(host: Memory) -> Result<(), Code> {
+pub(crate) fn unbind(host: Memory) -> Result {
     let (handle, _) = registry::texture(host)?;
     texture_reference::set_address(Out::null(), handle, 0, 0)
 }
 
-pub(crate) fn bind_surface(host: Memory, array: ArrayHandle) -> Result<(), Code> {
+pub(crate) fn bind_surface(host: Memory, array: ArrayHandle) -> Result {
     array.get()?;
     texture_reference::set_surface_array(registry::surface(host)?, array, 0)
 }

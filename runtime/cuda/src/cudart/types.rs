@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, Memory, OUT_OF_MEMORY, layouts};
+use crate::abi::{INVALID_VALUE, Memory, OUT_OF_MEMORY, Result, layouts};
 
 /// `dim3`: the size of a grid or a block.
 #[repr(C)]
@@ -30,7 +30,7 @@ pub(crate) struct Extent {
 
 impl Extent {
     /// Rows of all slices together.
-    pub fn rows(self) -> Result<usize, Code> {
+    pub fn rows(self) -> Result<usize> {
         self.height.checked_mul(self.depth).ok_or(OUT_OF_MEMORY)
     }
 }
@@ -64,7 +64,7 @@ pub(crate) struct Location {
 
 impl Location {
     /// The number that the driver's older functions take for the location: a device's, or −1 for the host.
-    pub fn device(self) -> Result<c_int, Code> {
+    pub fn device(self) -> Result<c_int> {
         const HOST: c_int = -1;
         match self.kind {
             1 => Ok(self.id),

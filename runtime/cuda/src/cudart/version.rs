@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
-use crate::abi::{Code, NOT_SUPPORTED, Out, Text, call};
+use crate::abi::{NOT_SUPPORTED, Out, Result, Text, call};
 use crate::api::FUNCTIONS;
 
 /// Major versions, which are part of the name of `libcudart.so`.
@@ -37,7 +37,7 @@ fn is_loaded(_name: &CStr) -> bool {
 
 /// The version of the program: that of the `libcudart.so` loaded with it. A process without one has this library under
 /// another name, and counts as version 12.
-pub(crate) fn of_program() -> Result<Version, Code> {
+pub(crate) fn of_program() -> Result<Version> {
     let mut loaded = NAMES.iter().filter(|(_, name)| is_loaded(name)).map(|(version, _)| *version);
     match (loaded.next(), loaded.next()) {
         (None, _) => Ok(Version::V12),
@@ -58,12 +58,12 @@ impl Version {
     }
 }
 
-pub(crate) fn get() -> Result<c_int, Code> {
+pub(crate) fn get() -> Result<c_int> {
     Ok(of_program()?.number())
 }
 
 /// Looks up a driver function. CUDA 11's function has no `status`.
-pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result<(), Code> {
+pub(crate) fn point(name: Text, function: Out<*const c_void>, flags: u64, status: Out<c_uint>) -> Result {
     let version = of_program()?;
     let status = if version == Version::V11 { Out::null() } else { status };
     call::proc_address_with_status(FUNCTIONS, name, function, version.number(), flags, status)

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_uint};
 
-use crate::abi::{Code, Handle, In, Memory, Out};
+use crate::abi::{Handle, In, Memory, Out, Result};
 use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
@@ -15,7 +15,7 @@ use crate::nodes::exec::{self, UpdateResult};
 use crate::stream::{StreamHandle, capture};
 
 /// Before version 13 the last parameter is a device, since then a location.
-pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result<(), Code> {
+pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, place: Location) -> Result {
     let device = match version::of_program()? {
         Version::V13 => place.device()?,
         // The first half of the register.
@@ -31,7 +31,7 @@ pub(crate) fn prefetch(
     place: Location,
     flags_or_stream: usize,
     stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result {
     match version::of_program()? {
         Version::V13 => prefetch_to_place(address, bytes, place, flags_or_stream as c_uint, stream),
         Version::V11 | Version::V12 => {
@@ -46,7 +46,7 @@ pub(crate) fn prefetch_to_place(
     place: Location,
     flags: c_uint,
     stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result {
     managed::prefetch_on(address, bytes, place.device()?, flags, stream)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn instantiate(
     flags_or_node: u64,
     log: Out<c_char>,
     log_size: usize,
-) -> Result<ExecHandle, Code> {
+) -> Result<ExecHandle> {
     match version::of_program()? {
         Version::V11 => {
             let node = Memory::from_address(flags_or_node).as_out();
@@ -67,7 +67,7 @@ pub(crate) fn instantiate(
 }
 
 /// In version 11: an error node and a result. Later: a structure with both.
-pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result: Out<c_uint>) -> Result<(), Code> {
+pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result: Out<c_uint>) -> Result {
     if version::of_program()? != Version::V11 {
         return exec::update(exec, graph, info.as_out());
     }
@@ -79,7 +79,7 @@ pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Memory, result:
 }
 
 /// The edge data, which functions have before `count` since version 13, and the count.
-pub(crate) fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize), Code> {
+pub(crate) fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u64>, usize)> {
     Ok(match version::of_program()? {
         Version::V13 => (Memory::from_address(data_or_count as u64).as_in(), count),
         Version::V11 | Version::V12 => (Memory::NULL.as_in(), data_or_count),
@@ -87,7 +87,7 @@ pub(crate) fn data_and_count(data_or_count: usize, count: usize) -> Result<(In<u
 }
 
 /// Like [`data_and_count`], for functions that write both.
-pub(crate) fn places(data_or_count: Memory, count: Out<usize>) -> Result<(Out<u64>, Out<usize>), Code> {
+pub(crate) fn places(data_or_count: Memory, count: Out<usize>) -> Result<(Out<u64>, Out<usize>)> {
     Ok(match version::of_program()? {
         Version::V13 => (data_or_count.as_out(), count),
         Version::V11 | Version::V12 => (Out::null(), data_or_count.as_out()),
@@ -100,7 +100,7 @@ pub(crate) fn add_node(
     data_or_count: usize,
     count_or_params: usize,
     params: Memory,
-) -> Result<NodeHandle, Code> {
+) -> Result<NodeHandle> {
     let data_and_count = data_and_count(data_or_count, count_or_params)?;
     let is_later = version::of_program()? == Version::V13;
     let params = if is_later { params } else { Memory::from_address(count_or_params as u64) };
@@ -118,7 +118,7 @@ pub(crate) fn copy_all(
     attribute_count: usize,
     failed_or_stream: Memory,
     stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result {
     match version::of_program()? {
         Version::V13 => {
             let stream = StreamHandle::from_value(failed_or_stream.address() as usize);
@@ -140,7 +140,7 @@ pub(crate) fn capture_info(
     after: Out<*const NodeHandle>,
     edges: Out<usize>,
     count: Out<usize>,
-) -> Result<(), Code> {
+) -> Result {
     match version::of_program()? {
         Version::V13 => capture::info(stream, status, id, graph, after, edges, count),
         Version::V11 | Version::V12 => {
@@ -155,7 +155,7 @@ pub(crate) fn update_dependencies(
     data_or_count: usize,
     count_or_flags: usize,
     flags: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     match version::of_program()? {
         Version::V13 => {
             let data = Memory::from_address(data_or_count as u64).as_in();
@@ -173,7 +173,7 @@ pub(crate) fn update_dependencies_with_data(
     data: In<u64>,
     count: usize,
     flags: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     graph::check_edge_data(data, count)?;
     capture::update_dependencies(stream, nodes, count, flags)
 }

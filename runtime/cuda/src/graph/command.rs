@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory};
+use crate::abi::{INVALID_VALUE, In, Memory, Result};
 use crate::context::Context;
 use crate::context::state;
 
 /// A command that a stream can run. [`of_type`] finds out which one a shared command is.
 pub(crate) trait Command: Any + Send + Sync {
     /// Submits the command to a stream.
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code>;
+    fn run(&self, context: &Context, stream: &Stream) -> Result;
 
     fn kind(&self) -> NodeKind;
 
     /// A copy for a copy of the graph, of a command that graphs can't share.
-    fn own_copy(&self) -> Option<Result<SharedCommand, Code>> {
+    fn own_copy(&self) -> Option<Result<SharedCommand>> {
         None
     }
 }
@@ -31,28 +31,28 @@ pub(crate) trait Description: Copy {
 
     fn of(command: &Self::Command) -> Self;
 
-    fn command(self) -> Result<SharedCommand, Code>;
+    fn command(self) -> Result<SharedCommand>;
 }
 
 /// What makes a command for a graph node: a caller's description, or a function.
 pub(crate) trait Maker {
-    fn make(self) -> Result<SharedCommand, Code>;
+    fn make(self) -> Result<SharedCommand>;
 }
 
 impl<T: Description> Maker for In<T> {
-    fn make(self) -> Result<SharedCommand, Code> {
+    fn make(self) -> Result<SharedCommand> {
         self.get()?.command()
     }
 }
 
-impl<T: Description> Maker for Result<T, Code> {
-    fn make(self) -> Result<SharedCommand, Code> {
+impl<T: Description> Maker for Result<T> {
+    fn make(self) -> Result<SharedCommand> {
         self?.command()
     }
 }
 
-impl<F: FnOnce() -> Result<SharedCommand, Code>> Maker for F {
-    fn make(self) -> Result<SharedCommand, Code> {
+impl<F: FnOnce() -> Result<SharedCommand>> Maker for F {
+    fn make(self) -> Result<SharedCommand> {
         self()
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn of_type<T: Command>(command: &SharedCommand) -> Option<&T> {
 }
 
 /// Replaces a command by another one of the same kind.
-pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result<(), Code> {
+pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Result {
     if place.kind() != command.kind() {
         return Err(INVALID_VALUE);
     }
@@ -104,7 +104,7 @@ pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Resu
 pub(crate) struct Empty;
 
 impl Command for Empty {
-    fn run(&self, _context: &Context, _stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, _stream: &Stream) -> Result {
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Command for Empty {
     }
 }
 
-pub(crate) fn empty() -> Result<SharedCommand, Code> {
+pub(crate) fn empty() -> Result<SharedCommand> {
     Ok(Arc::new(Empty))
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct HostCall {
 }
 
 impl Command for HostCall {
-    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result {
         let Self { function, data } = *self;
         // Captures the whole struct, which is `Send`, instead of the raw pointer inside it.
         let call = move || {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, lock, objects};
+use crate::abi::{Code, Handle, INVALID_VALUE, Result, lock, objects};
 use crate::context::Context;
 use crate::context::user_object::References;
 use crate::graph::command::{self, Command, NodeKind, SharedCommand};
@@ -33,7 +33,7 @@ objects!(EXECS: LaunchOrder = 11, INVALID_VALUE);
 
 impl LaunchOrder {
     /// A snapshot of a graph.
-    pub fn new(graph: &Graph, flags: u64) -> Result<Self, Code> {
+    pub fn new(graph: &Graph, flags: u64) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let step = |node: NodeHandle| {
             let command = lock(&node.get()?.command).clone();
@@ -48,12 +48,12 @@ impl LaunchOrder {
         Ok(Self { steps, flags, objects, id: NUMBER.fetch_add(1, Ordering::Relaxed) })
     }
 
-    pub fn step(&self, node: NodeHandle) -> Result<&Step, Code> {
+    pub fn step(&self, node: NodeHandle) -> Result<&Step> {
         self.steps.iter().find(|step| step.node == node).ok_or(INVALID_VALUE)
     }
 
     /// Replaces a node's command by another one of the same kind.
-    pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result<(), Code> {
+    pub fn set(&self, node: NodeHandle, command: SharedCommand) -> Result {
         command::replace(&mut lock(&self.step(node)?.command), command)
     }
 
@@ -72,7 +72,7 @@ impl LaunchOrder {
 }
 
 impl Command for LaunchOrder {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         let enabled = self.steps.iter().filter(|step| step.enabled.load(Ordering::SeqCst));
         let commands: Vec<_> = enabled.map(|step| lock(&step.command).clone()).collect();
         stream.in_parts(&commands, |command| command.kind().waits(), |command| command.run(context, stream))
@@ -91,13 +91,13 @@ pub(crate) struct Child {
 
 impl Child {
     /// A copy of a graph, as a command.
-    pub fn of(graph: &Graph) -> Result<Self, Code> {
+    pub fn of(graph: &Graph) -> Result<Self> {
         let graph = graph.copy()?;
         Ok(Self { handle: Handle::new(graph.clone())?, graph })
     }
 }
 
-pub(crate) fn child(graph: GraphHandle) -> Result<SharedCommand, Code> {
+pub(crate) fn child(graph: GraphHandle) -> Result<SharedCommand> {
     Ok(Arc::new(Child::of(&*graph.get()?)?))
 }
 
@@ -109,7 +109,7 @@ impl Drop for Child {
 }
 
 impl Command for Child {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         LaunchOrder::new(&self.graph, 0)?.run(context, stream)
     }
 
@@ -117,7 +117,7 @@ impl Command for Child {
         NodeKind::Graph
     }
 
-    fn own_copy(&self) -> Option<Result<SharedCommand, Code>> {
+    fn own_copy(&self) -> Option<Result<SharedCommand>> {
         Some(Self::of(&self.graph).map(|child| Arc::new(child) as SharedCommand))
     }
 }

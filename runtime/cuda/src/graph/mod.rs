@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::topological_order;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, Out, Text, lock, objects};
+use crate::abi::{Handle, INVALID_VALUE, In, NOT_SUPPORTED, Out, Result, Text, lock, objects};
 use crate::context::state;
 use crate::context::user_object::{References, UserObjectHandle};
 use crate::graph::command::SharedCommand;
@@ -57,7 +57,7 @@ impl Graph {
     }
 
     /// Adds a command with its dependencies.
-    pub fn add(&self, command: SharedCommand, after: Vec<NodeHandle>) -> Result<NodeHandle, Code> {
+    pub fn add(&self, command: SharedCommand, after: Vec<NodeHandle>) -> Result<NodeHandle> {
         let mut nodes = lock(&self.nodes);
         if after.iter().any(|node| !nodes.contains(node)) {
             return Err(INVALID_VALUE);
@@ -69,7 +69,7 @@ impl Graph {
     }
 
     /// The nodes in topological order.
-    pub fn order(&self) -> Result<Vec<NodeHandle>, Code> {
+    pub fn order(&self) -> Result<Vec<NodeHandle>> {
         let nodes = lock(&self.nodes).clone();
         let places: HashMap<_, _> = nodes.iter().enumerate().map(|(place, node)| (node.value(), place)).collect();
         let before = |node: &NodeHandle| {
@@ -77,14 +77,14 @@ impl Graph {
             let after = lock(&node.after);
             after.iter().map(|before| places.get(&before.value()).copied().ok_or(INVALID_VALUE)).collect()
         };
-        let before = nodes.iter().map(before).collect::<Result<Vec<Vec<usize>>, Code>>()?;
+        let before = nodes.iter().map(before).collect::<Result<Vec<Vec<usize>>>>()?;
         let order = topological_order(nodes.len(), |node| before[node].iter().copied());
         let order = order.ok_or_else(|| INVALID_VALUE.because("the graph has a cycle"))?;
         Ok(order.into_iter().map(|place| nodes[place]).collect())
     }
 
     /// A copy. Its nodes can be found by those of the original.
-    pub fn copy(&self) -> Result<Arc<Self>, Code> {
+    pub fn copy(&self) -> Result<Arc<Self>> {
         let copied = Self::new();
         let mut places = HashMap::new();
         for handle in self.order()? {
@@ -100,7 +100,7 @@ impl Graph {
     }
 
     /// Whether all of `nodes` are among `from` and the nodes that these depend on, directly or not.
-    pub fn reaches(&self, from: &[NodeHandle], nodes: &[NodeHandle]) -> Result<bool, Code> {
+    pub fn reaches(&self, from: &[NodeHandle], nodes: &[NodeHandle]) -> Result<bool> {
         let (mut reached, mut waiting) = (Vec::new(), from.to_vec());
         while let Some(node) = waiting.pop() {
             if !reached.contains(&node) {
@@ -112,7 +112,7 @@ impl Graph {
     }
 
     /// All edges as pairs of predecessor and successor.
-    pub fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>, Code> {
+    pub fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>> {
         let mut edges = Vec::new();
         for &to in lock(&self.nodes).iter() {
             edges.extend(lock(&to.get()?.after).iter().map(|&from| (from, to)));
@@ -121,67 +121,62 @@ impl Graph {
     }
 }
 
-pub(crate) fn create(flags: c_uint) -> Result<GraphHandle, Code> {
+pub(crate) fn create(flags: c_uint) -> Result<GraphHandle> {
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
     Handle::new(Graph::new())
 }
 
-pub(crate) fn destroy(graph: GraphHandle) -> Result<(), Code> {
+pub(crate) fn destroy(graph: GraphHandle) -> Result {
     graph.remove().map(|_| ())
 }
 
-pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle, Code> {
+pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle> {
     Handle::new(graph.get()?.copy()?)
 }
 
-pub(crate) fn find_in_clone(original: NodeHandle, clone: GraphHandle) -> Result<NodeHandle, Code> {
+pub(crate) fn find_in_clone(original: NodeHandle, clone: GraphHandle) -> Result<NodeHandle> {
     let found = lock(&clone.get()?.copies).get(&original.value()).copied();
     found.filter(|found| found.get().is_ok()).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn id(graph: GraphHandle) -> Result<c_uint, Code> {
+pub(crate) fn id(graph: GraphHandle) -> Result<c_uint> {
     Ok(graph.get()?.id as c_uint)
 }
 
-pub(crate) fn retain_object(
-    graph: GraphHandle,
-    object: UserObjectHandle,
-    count: c_uint,
-    flags: c_uint,
-) -> Result<(), Code> {
+pub(crate) fn retain_object(graph: GraphHandle, object: UserObjectHandle, count: c_uint, flags: c_uint) -> Result {
     lock(&graph.get()?.objects).add(object, count, flags)
 }
 
-pub(crate) fn release_object(graph: GraphHandle, object: UserObjectHandle, count: c_uint) -> Result<(), Code> {
+pub(crate) fn release_object(graph: GraphHandle, object: UserObjectHandle, count: c_uint) -> Result {
     let released = lock(&graph.get()?.objects).remove(object, count)?;
     drop(released);
     Ok(())
 }
 
 /// The graph that contains a node.
-pub(crate) fn of_node(node: NodeHandle) -> Result<Arc<Graph>, Code> {
+pub(crate) fn of_node(node: NodeHandle) -> Result<Arc<Graph>> {
     handle_of_node(node)?.get()
 }
 
-fn handle_of_node(node: NodeHandle) -> Result<GraphHandle, Code> {
+fn handle_of_node(node: NodeHandle) -> Result<GraphHandle> {
     GRAPHS.find(|graph| lock(&graph.nodes).contains(&node)).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn containing(node: NodeHandle) -> Result<GraphHandle, Code> {
+pub(crate) fn containing(node: NodeHandle) -> Result<GraphHandle> {
     handle_of_node(node)
 }
 
-pub(crate) fn local_id(node: NodeHandle) -> Result<c_uint, Code> {
+pub(crate) fn local_id(node: NodeHandle) -> Result<c_uint> {
     Ok(node.get()?.id as c_uint)
 }
 
-pub(crate) fn tools_id(node: NodeHandle) -> Result<u64, Code> {
+pub(crate) fn tools_id(node: NodeHandle) -> Result<u64> {
     Ok(node.get()?.id)
 }
 
-pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
+pub(crate) fn destroy_node(node: NodeHandle) -> Result {
     let graph = of_node(node)?;
     let mut nodes = lock(&graph.nodes);
     nodes.retain(|other| *other != node);
@@ -193,7 +188,7 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result<(), Code> {
 
 /// Writes up to `count` handles, and sets `count` to their total number. With NULL for the handles, only the number is
 /// written.
-pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result<(), Code> {
+pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result {
     let count = count.needed()?;
     if !places.is_null() {
         let room = count.as_in().get()?;
@@ -204,19 +199,19 @@ pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>)
     count.set(list.len())
 }
 
-pub(crate) fn nodes(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
+pub(crate) fn nodes(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result {
     let graph = graph.get()?;
     write_list(&lock(&graph.nodes), nodes, count)
 }
 
-pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result<(), Code> {
+pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result {
     let graph = graph.get()?;
     let mut roots = lock(&graph.nodes).clone();
     roots.retain(|node| node.get().is_ok_and(|node| lock(&node.after).is_empty()));
     write_list(&roots, nodes, count)
 }
 
-pub(crate) fn kind(node: NodeHandle) -> Result<c_uint, Code> {
+pub(crate) fn kind(node: NodeHandle) -> Result<c_uint> {
     let node = node.get()?;
     let command = lock(&node.command);
     Ok(command.kind() as c_uint)
@@ -231,8 +226,8 @@ fn for_each_edge(
     from: In<NodeHandle>,
     to: In<NodeHandle>,
     count: usize,
-    act: impl Fn(&mut Vec<NodeHandle>, NodeHandle) -> Result<(), Code>,
-) -> Result<(), Code> {
+    act: impl Fn(&mut Vec<NodeHandle>, NodeHandle) -> Result,
+) -> Result {
     state::check()?;
     let graph = graph.get()?;
     let nodes = lock(&graph.nodes);
@@ -251,7 +246,7 @@ pub(crate) fn add_edges(
     from: In<NodeHandle>,
     to: In<NodeHandle>,
     (data, count): (In<u64>, usize),
-) -> Result<(), Code> {
+) -> Result {
     check_edge_data(data, count)?;
     for_each_edge(graph, from, to, count, |after, node| {
         after.push(node);
@@ -264,7 +259,7 @@ pub(crate) fn remove_edges(
     from: In<NodeHandle>,
     to: In<NodeHandle>,
     (data, count): (In<u64>, usize),
-) -> Result<(), Code> {
+) -> Result {
     check_edge_data(data, count)?;
     for_each_edge(graph, from, to, count, |after, node| {
         let index = after.iter().position(|other| *other == node).ok_or(INVALID_VALUE.because("no such edge"))?;
@@ -274,7 +269,7 @@ pub(crate) fn remove_edges(
 }
 
 /// Fails unless all edges are plain.
-pub(crate) fn check_edge_data(data: In<u64>, count: usize) -> Result<(), Code> {
+pub(crate) fn check_edge_data(data: In<u64>, count: usize) -> Result {
     if data.is_null() || data.values(count).all(|data| data == Ok(0)) {
         Ok(())
     } else {
@@ -283,7 +278,7 @@ pub(crate) fn check_edge_data(data: In<u64>, count: usize) -> Result<(), Code> {
 }
 
 /// Lists edges through `list`, which sets `count`, and writes the data of the listed edges, if the caller wants them.
-fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
+fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result) -> Result {
     if data.is_null() {
         return list();
     }
@@ -298,7 +293,7 @@ pub(crate) fn all_edges(
     from: Out<NodeHandle>,
     to: Out<NodeHandle>,
     (data, count): (Out<u64>, Out<usize>),
-) -> Result<(), Code> {
+) -> Result {
     with_data(data, count, || {
         let count = count.needed()?;
         state::check()?;
@@ -313,11 +308,7 @@ pub(crate) fn all_edges(
     })
 }
 
-pub(crate) fn dependencies(
-    node: NodeHandle,
-    nodes: Out<NodeHandle>,
-    (data, count): (Out<u64>, Out<usize>),
-) -> Result<(), Code> {
+pub(crate) fn dependencies(node: NodeHandle, nodes: Out<NodeHandle>, (data, count): (Out<u64>, Out<usize>)) -> Result {
     with_data(data, count, || {
         state::check()?;
         let node = node.get()?;
@@ -325,11 +316,7 @@ pub(crate) fn dependencies(
     })
 }
 
-pub(crate) fn dependents(
-    node: NodeHandle,
-    nodes: Out<NodeHandle>,
-    (data, count): (Out<u64>, Out<usize>),
-) -> Result<(), Code> {
+pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, (data, count): (Out<u64>, Out<usize>)) -> Result {
     with_data(data, count, || {
         state::check()?;
         node.get()?;
@@ -342,7 +329,7 @@ pub(crate) fn dependents(
 // Graphs as text for Graphviz.
 
 /// Writes a graph to a file. The flags ask for more details of nodes than are written.
-pub(crate) fn print(graph: GraphHandle, path: Text) -> Result<(), Code> {
+pub(crate) fn print(graph: GraphHandle, path: Text) -> Result {
     let (graph, path) = (graph.get()?, path.get()?);
     let nodes = lock(&graph.nodes).clone();
     let number = |node| nodes.iter().position(|other| *other == node).ok_or(INVALID_VALUE);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ptx2spv_runtime::{Arg, DeclaredKernel, LaunchConfig, Stream};
 use smallvec::SmallVec;
 
-use crate::abi::{Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, layouts};
+use crate::abi::{Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, Result, layouts};
 use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
@@ -36,7 +36,7 @@ enum Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// The arguments as `cuLaunchKernel` takes them: one pointer for each, or one buffer for all.
-    fn new(params: In<Memory>, extra: In<Memory>) -> Result<Self, Code> {
+    fn new(params: In<Memory>, extra: In<Memory>) -> Result<Self> {
         if !params.is_null() {
             return Ok(Self::Pointers(params));
         }
@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The bytes of each argument.
-    fn each(self, kernel: &DeclaredKernel) -> impl Iterator<Item = Result<&'a [u8], Code>> {
+    fn each(self, kernel: &DeclaredKernel) -> impl Iterator<Item = Result<&'a [u8]>> {
         kernel.params().iter().enumerate().map(move |(index, param)| match self {
             Self::Pointers(pointers) => pointers.at(index)?.bytes(param.size.into()),
             Self::Buffer(bytes) => {
@@ -71,7 +71,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A copy of all arguments, with each at its parameter's offset.
-    fn to_buffer(self, kernel: &DeclaredKernel) -> Result<Vec<u8>, Code> {
+    fn to_buffer(self, kernel: &DeclaredKernel) -> Result<Vec<u8>> {
         let mut buffer = Vec::new();
         for (param, bytes) in kernel.params().iter().zip(self.each(kernel)) {
             buffer.resize(param.offset as usize, 0);
@@ -89,7 +89,7 @@ fn run(
     arguments: Arguments<'_>,
     context: &Context,
     stream: &Stream,
-) -> Result<(), Code> {
+) -> Result {
     if !function.loaded.device.is(stream.device()) {
         return Err(INVALID_HANDLE.because("a kernel of another device than the stream's"));
     }
@@ -127,7 +127,7 @@ fn submit(
     config: LaunchConfig,
     attributes: Attributes,
     arguments: Arguments<'_>,
-) -> Result<(), Code> {
+) -> Result {
     if stream.is_capturing() {
         let handle = library::kernel_on(handle, &stream.context.device)?;
         return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
@@ -158,11 +158,11 @@ impl Launch {
         config: LaunchConfig,
         attributes: Attributes,
         arguments: Arguments<'_>,
-    ) -> Result<Self, Code> {
+    ) -> Result<Self> {
         let function = handle.get()?;
         let buffer = arguments.to_buffer(&function.kernel)?;
         let pointers = Arguments::Buffer(&buffer).each(&function.kernel).map(|bytes| Ok(Memory::of(bytes?)));
-        let pointers = pointers.collect::<Result<_, Code>>()?;
+        let pointers = pointers.collect::<Result<_>>()?;
         Ok(Self { handle, function, config, attributes, buffer, pointers })
     }
 
@@ -186,13 +186,13 @@ impl Launch {
     }
 
     /// The same launch with other attributes.
-    pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand, Code> {
+    pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand> {
         Ok(Arc::new(Self::new(self.handle, self.config, attributes, Arguments::Buffer(&self.buffer))?))
     }
 }
 
 impl Command for Launch {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         let Self { function, config, attributes, buffer, .. } = self;
         run(function, config, attributes, Arguments::Buffer(buffer), context, stream)
     }
@@ -213,17 +213,12 @@ pub(crate) fn kernel(
     params: In<Memory>,
     extra: In<Memory>,
     attributes: Attributes,
-) -> Result<(), Code> {
+) -> Result {
     submit(&stream::used(stream)?, function, config, attributes, Arguments::new(params, extra)?)
 }
 
 /// Launches with all arguments in one buffer.
-pub(crate) fn with_bytes(
-    function: FunctionHandle,
-    config: LaunchConfig,
-    stream: StreamHandle,
-    bytes: &[u8],
-) -> Result<(), Code> {
+pub(crate) fn with_bytes(function: FunctionHandle, config: LaunchConfig, stream: StreamHandle, bytes: &[u8]) -> Result {
     submit(&stream::used(stream)?, function, config, Attributes::default(), Arguments::Buffer(bytes))
 }
 
@@ -244,7 +239,7 @@ const MOST_ATTRIBUTES: c_uint = 64;
 
 impl Config {
     /// The attributes by number.
-    pub fn attributes(&self) -> Result<Attributes, Code> {
+    pub fn attributes(&self) -> Result<Attributes> {
         if self.attribute_count > MOST_ATTRIBUTES {
             return Err(INVALID_VALUE);
         }
@@ -271,7 +266,7 @@ pub(crate) fn with_config(
     function: FunctionHandle,
     params: In<Memory>,
     extra: In<Memory>,
-) -> Result<(), Code> {
+) -> Result {
     let config = config.get()?;
     let used = stream::used(config.stream)?;
     let attributes = config.attributes()?;
@@ -307,7 +302,7 @@ pub(crate) struct NodeParamsV2 {
 
 impl NodeParams {
     /// A library's kernel is that of the context's device, or of the current one's.
-    fn command_in(self, context: ContextHandle) -> Result<SharedCommand, Code> {
+    fn command_in(self, context: ContextHandle) -> Result<SharedCommand> {
         let context = if context.is_null() { context::current_if_any()? } else { Some(context.get()?) };
         let function = match context.filter(|_| library::of_kernel(self.function).is_ok()) {
             Some(context) => library::kernel_on(self.function, &context.device)?,
@@ -326,7 +321,7 @@ impl Description for NodeParams {
         launch.node_params().first
     }
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         self.command_in(Handle::NULL)
     }
 }
@@ -338,7 +333,7 @@ impl Description for NodeParamsV2 {
         launch.node_params()
     }
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         let function = if self.first.function.is_null() { self.kernel } else { self.first.function };
         NodeParams { function, ..self.first }.command_in(self.context)
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Out, SizeFunction};
+use crate::abi::{INVALID_VALUE, In, Out, Result, SizeFunction};
 use crate::context::{self, device};
 use crate::launch::Config;
 use crate::module::function::FunctionHandle;
@@ -13,16 +13,11 @@ fn bytes(dynamic: usize) -> u32 {
 }
 
 /// Fails unless the flags are those of occupancy: none, or the one about global caching, which changes nothing here.
-fn check_flags(flags: c_uint) -> Result<(), Code> {
+fn check_flags(flags: c_uint) -> Result {
     if flags > 1 { Err(INVALID_VALUE) } else { Ok(()) }
 }
 
-pub(crate) fn active_blocks(
-    function: FunctionHandle,
-    threads: c_int,
-    dynamic: usize,
-    flags: c_uint,
-) -> Result<c_int, Code> {
+pub(crate) fn active_blocks(function: FunctionHandle, threads: c_int, dynamic: usize, flags: c_uint) -> Result<c_int> {
     check_flags(flags)?;
     let context = context::current()?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(INVALID_VALUE)?;
@@ -37,7 +32,7 @@ pub(crate) fn block_size(
     dynamic: usize,
     limit: c_int,
     flags: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     check_flags(flags)?;
     let (grid, block) = (grid.needed()?, block.needed()?);
     let context = context::current()?;
@@ -53,7 +48,7 @@ pub(crate) fn block_size(
     grid.set(c_int::try_from(sizes.grid).unwrap_or(c_int::MAX))
 }
 
-pub(crate) fn available_shared(function: FunctionHandle, blocks: c_int, threads: c_int) -> Result<usize, Code> {
+pub(crate) fn available_shared(function: FunctionHandle, blocks: c_int, threads: c_int) -> Result<usize> {
     let context = context::current()?;
     let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0).ok_or(INVALID_VALUE)?;
     if threads <= 0 {
@@ -69,7 +64,7 @@ const LARGEST_CLUSTER: c_int = 8;
 const CLUSTERS_SINCE: (c_int, c_int) = (9, 0);
 
 /// Number of clusters that can be active at once. Compute capabilities before 9.0 have none.
-pub(crate) fn clusters(function: FunctionHandle, config: In<Config>) -> Result<c_int, Code> {
+pub(crate) fn clusters(function: FunctionHandle, config: In<Config>) -> Result<c_int> {
     /// The attribute for the number of multiprocessors.
     const MULTIPROCESSORS: c_uint = 16;
     let context = context::current()?;
@@ -90,7 +85,7 @@ pub(crate) fn clusters(function: FunctionHandle, config: In<Config>) -> Result<c
 }
 
 /// Blocks of the largest cluster for a launch.
-pub(crate) fn cluster_size(function: FunctionHandle, config: In<Config>) -> Result<c_int, Code> {
+pub(crate) fn cluster_size(function: FunctionHandle, config: In<Config>) -> Result<c_int> {
     context::current()?;
     function.get()?;
     config.get()?;

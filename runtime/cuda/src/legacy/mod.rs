@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory, OUT_OF_MEMORY, Out, Text, layouts, lock};
+use crate::abi::{INVALID_VALUE, In, Memory, OUT_OF_MEMORY, Out, Result, Text, layouts, lock};
 use crate::context::{self, device};
 use crate::launch;
 use crate::memory;
@@ -20,31 +20,31 @@ use crate::stream::StreamHandle;
 const MOST: usize = 4096;
 
 /// Changes the launch parameters of a function.
-fn change(function: FunctionHandle, act: impl FnOnce(&mut OldLaunch)) -> Result<(), Code> {
+fn change(function: FunctionHandle, act: impl FnOnce(&mut OldLaunch)) -> Result {
     context::current()?;
     act(&mut lock(&function.get()?.old_launch));
     Ok(())
 }
 
-fn size(number: c_int) -> Result<c_uint, Code> {
+fn size(number: c_int) -> Result<c_uint> {
     c_uint::try_from(number).ok().filter(|&number| number > 0).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn set_block(function: FunctionHandle, x: c_int, y: c_int, z: c_int) -> Result<(), Code> {
+pub(crate) fn set_block(function: FunctionHandle, x: c_int, y: c_int, z: c_int) -> Result {
     let block = [size(x)?, size(y)?, size(z)?];
     change(function, |launch| launch.block = Some(block))
 }
 
-pub(crate) fn set_shared(function: FunctionHandle, bytes: c_uint) -> Result<(), Code> {
+pub(crate) fn set_shared(function: FunctionHandle, bytes: c_uint) -> Result {
     change(function, |launch| launch.shared_bytes = bytes)
 }
 
-pub(crate) fn set_size(function: FunctionHandle, bytes: c_uint) -> Result<(), Code> {
+pub(crate) fn set_size(function: FunctionHandle, bytes: c_uint) -> Result {
     let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes <= MOST).ok_or(INVALID_VALUE)?;
     change(function, |launch| launch.size = bytes)
 }
 
-pub(crate) fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Result<(), Code> {
+pub(crate) fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Result {
     let start = usize::try_from(offset).map_err(|_| INVALID_VALUE)?;
     let end = start.checked_add(bytes.len()).filter(|&end| end <= MOST).ok_or(INVALID_VALUE)?;
     change(function, |launch| {
@@ -55,7 +55,7 @@ pub(crate) fn write(function: FunctionHandle, offset: c_int, bytes: &[u8]) -> Re
     })
 }
 
-pub(crate) fn set_bytes(function: FunctionHandle, offset: c_int, bytes: Memory, count: c_uint) -> Result<(), Code> {
+pub(crate) fn set_bytes(function: FunctionHandle, offset: c_int, bytes: Memory, count: c_uint) -> Result {
     if count as usize > MOST {
         return Err(INVALID_VALUE);
     }
@@ -63,11 +63,7 @@ pub(crate) fn set_bytes(function: FunctionHandle, offset: c_int, bytes: Memory, 
 }
 
 /// Only checks its arguments: a module's texture references work in all of its functions anyway.
-pub(crate) fn set_texture(
-    function: FunctionHandle,
-    unit: c_int,
-    reference: TextureReferenceHandle,
-) -> Result<(), Code> {
+pub(crate) fn set_texture(function: FunctionHandle, unit: c_int, reference: TextureReferenceHandle) -> Result {
     /// `CU_PARAM_TR_DEFAULT`, the only texture unit.
     const DEFAULT: c_int = -1;
     context::current()?;
@@ -76,12 +72,7 @@ pub(crate) fn set_texture(
     if unit == DEFAULT { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn grid_async(
-    function: FunctionHandle,
-    width: c_int,
-    height: c_int,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+pub(crate) fn grid_async(function: FunctionHandle, width: c_int, height: c_int, stream: StreamHandle) -> Result {
     let grid = [size(width)?, size(height)?, 1];
     let OldLaunch { block, shared_bytes, size, mut arguments } = lock(&function.get()?.old_launch).clone();
     arguments.resize(size, 0);
@@ -98,32 +89,32 @@ fn short(size: usize) -> u32 {
 }
 
 /// An address with 32 bits.
-fn short_address(address: u64) -> Result<u32, Code> {
+fn short_address(address: u64) -> Result<u32> {
     u32::try_from(address).map_err(|_| OUT_OF_MEMORY.because("the address has more than 32 bits"))
 }
 
-pub(crate) fn total_memory(device: c_int) -> Result<u32, Code> {
+pub(crate) fn total_memory(device: c_int) -> Result<u32> {
     device::total_memory(device).map(short)
 }
 
-pub(crate) fn memory_info() -> Result<(u32, u32), Code> {
+pub(crate) fn memory_info() -> Result<(u32, u32)> {
     let (free, total) = memory::info()?;
     Ok((short(free), short(total)))
 }
 
 /// The address of new memory, which is freed if the address has more than 32 bits.
-fn keep(allocated: u64) -> Result<u32, Code> {
+fn keep(allocated: u64) -> Result<u32> {
     short_address(allocated).or_else(|code| memory::free(allocated).and(Err(code)))
 }
 
-pub(crate) fn free(address: u32) -> Result<(), Code> {
+pub(crate) fn free(address: u32) -> Result {
     if context::current_if_any()?.is_some() {
         context::old()?;
     }
     memory::free(address.into())
 }
 
-pub(crate) fn allocate(address: Out<u32>, bytes: c_uint) -> Result<(), Code> {
+pub(crate) fn allocate(address: Out<u32>, bytes: c_uint) -> Result {
     let (address, mut allocated) = (address.needed()?, 0);
     memory::allocate(Out::from(&mut allocated), bytes as usize)?;
     address.set(keep(allocated)?)
@@ -135,7 +126,7 @@ pub(crate) fn allocate_pitch(
     width: c_uint,
     height: c_uint,
     element: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     let (address, pitch) = (address.needed()?, pitch.needed()?);
     let (mut allocated, mut row) = (0, 0);
     memory::allocate_pitch(Out::from(&mut allocated), Out::from(&mut row), width as usize, height as usize, element)?;
@@ -143,16 +134,16 @@ pub(crate) fn allocate_pitch(
     pitch.set(short(row))
 }
 
-pub(crate) fn address_range(address: u32) -> Result<(u32, u32), Code> {
+pub(crate) fn address_range(address: u32) -> Result<(u32, u32)> {
     let (start, size) = memory::address_range(address.into())?;
     Ok((short_address(start)?, short(size)))
 }
 
-pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u32, Code> {
+pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u32> {
     short_address(memory::host_device_address(pointer, flags)?)
 }
 
-pub(crate) fn global(module: ModuleHandle, name: Text) -> Result<(u32, u32), Code> {
+pub(crate) fn global(module: ModuleHandle, name: Text) -> Result<(u32, u32)> {
     let (start, size) = module::global(module, name)?;
     Ok((short_address(start)?, short(size)))
 }
@@ -167,22 +158,22 @@ fn description([width, height, format, channels]: ShortDescription) -> Descripti
     Description { width: width as usize, height: height as usize, format, channels }
 }
 
-pub(crate) fn create_array(wanted: In<ShortDescription>) -> Result<ArrayHandle, Code> {
+pub(crate) fn create_array(wanted: In<ShortDescription>) -> Result<ArrayHandle> {
     array::create(In::from(&description(wanted.get()?)))
 }
 
-pub(crate) fn create_array_3d(wanted: In<ShortDescription3D>) -> Result<ArrayHandle, Code> {
+pub(crate) fn create_array_3d(wanted: In<ShortDescription3D>) -> Result<ArrayHandle> {
     let [width, height, depth, format, channels, flags] = wanted.get()?;
     let [width, height, depth] = [width, height, depth].map(|size| size as usize);
     array::create_3d(In::from(&Description3D { width, height, depth, format, channels, flags }))
 }
 
-pub(crate) fn array_description(array: ArrayHandle) -> Result<ShortDescription, Code> {
+pub(crate) fn array_description(array: ArrayHandle) -> Result<ShortDescription> {
     let Description { width, height, format, channels } = array::description(array)?;
     Ok([short(width), short(height), format, channels])
 }
 
-pub(crate) fn array_description_3d(array: ArrayHandle) -> Result<ShortDescription3D, Code> {
+pub(crate) fn array_description_3d(array: ArrayHandle) -> Result<ShortDescription3D> {
     let Description3D { width, height, depth, format, channels, flags } = array::description_3d(array)?;
     Ok([short(width), short(height), short(depth), format, channels, flags])
 }
@@ -274,7 +265,7 @@ pub(crate) fn set_texture_address(
     texture: TextureReferenceHandle,
     address: u32,
     bytes: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     let mut found = 0;
     texture_reference::set_address(Out::from(&mut found), texture, address.into(), bytes as usize)?;
     offset.set_if_any(short(found));
@@ -286,11 +277,11 @@ pub(crate) fn set_texture_address_2d(
     wanted: In<ShortDescription>,
     address: u32,
     pitch: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     texture_reference::set_address_2d(texture, In::from(&description(wanted.get()?)), address.into(), pitch as usize)
 }
 
-pub(crate) fn texture_address(texture: TextureReferenceHandle) -> Result<u32, Code> {
+pub(crate) fn texture_address(texture: TextureReferenceHandle) -> Result<u32> {
     short_address(texture_reference::address(texture)?)
 }
 

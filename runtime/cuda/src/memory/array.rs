@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{self as runtime, ArrayDescriptor, ArrayShape, TexelFormat};
 
-use crate::abi::{Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, NOT_SUPPORTED, layouts, lock, objects};
+use crate::abi::{Handle, INVALID_HANDLE, INVALID_VALUE, In, NOT_SUPPORTED, Result, layouts, lock, objects};
 use crate::context::{self, Context};
 
 /// An array, or a level of a mip-mapped one.
@@ -73,7 +73,7 @@ impl From<Description> for Description3D {
 }
 
 impl Description3D {
-    fn descriptor(&self) -> Result<ArrayDescriptor, Code> {
+    fn descriptor(&self) -> Result<ArrayDescriptor> {
         let flags = self.flags;
         if let Some((_, what)) = UNSUPPORTED.iter().find(|(flag, _)| flags & flag != 0) {
             return Err(NOT_SUPPORTED.because(what));
@@ -111,32 +111,32 @@ impl Description3D {
     }
 }
 
-fn make(description: Description3D) -> Result<ArrayHandle, Code> {
+fn make(description: Description3D) -> Result<ArrayHandle> {
     let context = context::current()?;
     let made = context.device.array(&description.descriptor()?)?;
     Handle::new(Arc::new(Array { context, array: made, description, is_level: false }))
 }
 
-pub(crate) fn create(description: In<Description>) -> Result<ArrayHandle, Code> {
+pub(crate) fn create(description: In<Description>) -> Result<ArrayHandle> {
     make(description.get()?.into())
 }
 
-pub(crate) fn create_3d(description: In<Description3D>) -> Result<ArrayHandle, Code> {
+pub(crate) fn create_3d(description: In<Description3D>) -> Result<ArrayHandle> {
     make(description.get()?)
 }
 
-pub(crate) fn description(array: ArrayHandle) -> Result<Description, Code> {
+pub(crate) fn description(array: ArrayHandle) -> Result<Description> {
     context::current()?;
     let Description3D { width, height, format, channels, .. } = array.get()?.description;
     Ok(Description { width, height, format, channels })
 }
 
-pub(crate) fn description_3d(array: ArrayHandle) -> Result<Description3D, Code> {
+pub(crate) fn description_3d(array: ArrayHandle) -> Result<Description3D> {
     context::current()?;
     Ok(array.get()?.description)
 }
 
-pub(crate) fn destroy(array: ArrayHandle) -> Result<(), Code> {
+pub(crate) fn destroy(array: ArrayHandle) -> Result {
     context::current()?;
     if array.get()?.is_level {
         return Err(INVALID_HANDLE.because("a level is destroyed with its mip-mapped array"));
@@ -144,7 +144,7 @@ pub(crate) fn destroy(array: ArrayHandle) -> Result<(), Code> {
     array.remove().map(|_| ())
 }
 
-pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -> Result<MipmappedHandle, Code> {
+pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -> Result<MipmappedHandle> {
     let context = context::current()?;
     let description = description.get()?;
     let descriptor = description.descriptor()?;
@@ -152,7 +152,7 @@ pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -
     Handle::new(Arc::new(Mipmapped { context, array, description, levels: Mutex::default() }))
 }
 
-pub(crate) fn level(of: MipmappedHandle, level: c_uint) -> Result<ArrayHandle, Code> {
+pub(crate) fn level(of: MipmappedHandle, level: c_uint) -> Result<ArrayHandle> {
     let of = of.get()?;
     let mut levels = lock(&of.levels);
     if let Some((_, handle)) = levels.iter().find(|(number, _)| *number == level) {
@@ -165,7 +165,7 @@ pub(crate) fn level(of: MipmappedHandle, level: c_uint) -> Result<ArrayHandle, C
     Ok(handle)
 }
 
-pub(crate) fn destroy_mipmapped(array: MipmappedHandle) -> Result<(), Code> {
+pub(crate) fn destroy_mipmapped(array: MipmappedHandle) -> Result {
     context::current()?;
     let removed = array.remove()?;
     for (_, level) in lock(&removed.levels).drain(..) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ptx2spv_runtime::{CopySide, Extent, Stream};
 
 use crate::abi::{
-    Code, Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_ALREADY_ENABLED,
-    PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED, layouts, lock,
+    Handle, INVALID_CONTEXT, INVALID_VALUE, In, Memory, Out, PEER_ACCESS_ALREADY_ENABLED, PEER_ACCESS_NOT_ENABLED,
+    PEER_ACCESS_UNSUPPORTED, Result, layouts, lock,
 };
 use crate::context::{self, Context, ContextHandle, device};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
@@ -43,7 +43,7 @@ impl Side {
         }
     }
 
-    fn find(self, context: &Context, bytes: u64) -> Result<Spot, Code> {
+    fn find(self, context: &Context, bytes: u64) -> Result<Spot> {
         let (address, memory) = match self {
             Self::Known(address) => (address, Memory::from_address(address)),
             Self::Any(memory) => (memory.address(), memory),
@@ -58,7 +58,7 @@ impl Side {
     }
 }
 
-fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result<(), Code> {
+fn copy(used: &Used, to: Side, from: Side, bytes: usize) -> Result {
     if bytes == 0 {
         return Ok(());
     }
@@ -97,7 +97,7 @@ type Found = (CopySide, Option<Owner>);
 
 impl Spot {
     /// The first of `len` contiguous bytes.
-    fn linear(self, len: u64) -> Result<Found, Code> {
+    fn linear(self, len: u64) -> Result<Found> {
         Ok(match self {
             Self::Device(address) => (CopySide::device(address), None),
             Self::Elsewhere(owner, address) => (CopySide::device(address), Some(owner)),
@@ -110,7 +110,7 @@ impl Spot {
 }
 
 /// Copies rows, on a stream's device or between devices.
-fn copy_rows(context: &Context, stream: &Stream, from: Found, to: Found, extent: Extent) -> Result<(), Code> {
+fn copy_rows(context: &Context, stream: &Stream, from: Found, to: Found, extent: Extent) -> Result {
     let ((from, from_owner), (to, to_owner)) = (from, to);
     let Some(other) = from_owner.as_ref().or(to_owner.as_ref()) else {
         // SAFETY: CUDA's contract with the caller: the host's memory exists and is not used during the copy.
@@ -136,7 +136,7 @@ pub(crate) struct Linear {
 }
 
 impl Transfer for Linear {
-    fn now(self) -> Result<(), Code> {
+    fn now(self) -> Result {
         let Self { to, from, bytes } = self;
         let used = stream::default()?;
         for side in [to, from] {
@@ -152,13 +152,13 @@ impl Transfer for Linear {
         if waits { used.context.after(used.stream.synchronize()) } else { Ok(()) }
     }
 
-    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+    fn in_stream(self, stream: StreamHandle) -> Result {
         self.submit(&stream::used(stream)?)
     }
 }
 
 impl Linear {
-    fn submit(self, used: &Used) -> Result<(), Code> {
+    fn submit(self, used: &Used) -> Result {
         let Self { to, from, bytes } = self;
         if used.is_capturing() {
             return used.submit(Arc::new(row(Part3D::linear(to), Part3D::linear(from), bytes)));
@@ -184,7 +184,7 @@ pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Linear {
 }
 
 /// Like [`any`] in a stream, but reads the source in stream order, whatever memory it is.
-pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let is_known = memory::on_device(&used.context, from.address(), bytes as u64)?.is_some();
     if !is_known && !used.is_capturing() {
@@ -269,7 +269,7 @@ impl Copy3D {
         [self.width, self.height, self.depth].contains(&0)
     }
 
-    fn run_and_wait(&self, used: &Used) -> Result<(), Code> {
+    fn run_and_wait(&self, used: &Used) -> Result {
         for part in [&self.from, &self.to].into_iter().filter(|_| !self.is_empty()) {
             part.synchronize_owner(&used.context)?;
         }
@@ -279,23 +279,23 @@ impl Copy3D {
 }
 
 impl Transfer for Copy3D {
-    fn now(self) -> Result<(), Code> {
+    fn now(self) -> Result {
         self.run_and_wait(&stream::default()?)
     }
 
-    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+    fn in_stream(self, stream: StreamHandle) -> Result {
         stream::used(stream)?.submit(Arc::new(self))
     }
 }
 
 /// A copy as a caller describes it.
 impl<T: Copy + Into<Copy3D>> Transfer for In<T> {
-    fn now(self) -> Result<(), Code> {
+    fn now(self) -> Result {
         let used = stream::default()?;
         self.get()?.into().run_and_wait(&used)
     }
 
-    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+    fn in_stream(self, stream: StreamHandle) -> Result {
         let used = stream::used(stream)?;
         used.submit(Arc::new(self.get()?.into()))
     }
@@ -308,13 +308,13 @@ impl Description for Copy3D {
         *copy
     }
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         Ok(Arc::new(self))
     }
 }
 
 impl Command for Copy3D {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         let [width, height, depth] = [self.width, self.height, self.depth].map(|value| value as u64);
         let extent = Extent { width, height, depth };
         if self.is_empty() {
@@ -339,7 +339,7 @@ impl Part3D {
     }
 
     /// This side as the runtime describes it, for a copy of the given extent.
-    fn side(&self, context: &Context, extent: Extent) -> Result<Found, Code> {
+    fn side(&self, context: &Context, extent: Extent) -> Result<Found> {
         let number = |value: usize| value as u64;
         if self.kind == ARRAY {
             return self.part(context, extent);
@@ -366,7 +366,7 @@ impl Part3D {
     }
 
     /// The memory, unless this is a part of an array.
-    fn linear_side(&self) -> Result<Side, Code> {
+    fn linear_side(&self) -> Result<Side> {
         match self.kind {
             HOST => Ok(Side::Any(self.host)),
             DEVICE => Ok(Side::Known(self.device)),
@@ -376,7 +376,7 @@ impl Part3D {
     }
 
     /// Waits for the device of the memory, if that is another one than the context's. What is wrong with the part, its copy says.
-    fn synchronize_owner(&self, context: &Context) -> Result<(), Code> {
+    fn synchronize_owner(&self, context: &Context) -> Result {
         if let Ok(side) = self.linear_side() {
             return memory::synchronize_owner(context, side.address());
         }
@@ -386,7 +386,7 @@ impl Part3D {
     }
 
     /// This side as a part of an array.
-    fn part(&self, context: &Context, extent: Extent) -> Result<Found, Code> {
+    fn part(&self, context: &Context, extent: Extent) -> Result<Found> {
         let found = self.array.get()?;
         let array = &found.array;
         let texel = array.descriptor().format.bytes();
@@ -421,7 +421,7 @@ pub(crate) fn in_array(array: ArrayHandle, offset: usize) -> Part3D {
 
 // Access between contexts. Contexts of one device have no peers. Copies find the devices by the addresses.
 
-pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result {
     let current = context::current()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
@@ -436,7 +436,7 @@ pub(crate) fn enable_peer(peer: ContextHandle, flags: c_uint) -> Result<(), Code
     if lock(&current.peers).insert(peer.id) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
 }
 
-pub(crate) fn disable_peer(peer: ContextHandle) -> Result<(), Code> {
+pub(crate) fn disable_peer(peer: ContextHandle) -> Result {
     let (current, peer) = (context::current()?, peer.get()?);
     if lock(&current.peers).remove(&peer.id) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
 }
@@ -447,7 +447,7 @@ pub(crate) fn between_contexts(
     from: u64,
     from_context: ContextHandle,
     bytes: usize,
-) -> Result<Linear, Code> {
+) -> Result<Linear> {
     if bytes > 0 {
         check_peers([to_context, from_context])?;
     }
@@ -455,7 +455,7 @@ pub(crate) fn between_contexts(
 }
 
 /// A copy described by a `CUDA_MEMCPY3D_PEER`, which has the contexts where a `CUDA_MEMCPY3D` has reserved fields.
-pub(crate) fn slices_between_contexts(copy: In<Copy3D>) -> Result<Copy3D, Code> {
+pub(crate) fn slices_between_contexts(copy: In<Copy3D>) -> Result<Copy3D> {
     let copy = copy.get()?;
     if [copy.width, copy.height, copy.depth].iter().all(|&size| size > 0) {
         check_peers([copy.from, copy.to].map(|part| ContextHandle::from_value(part.context)))?;
@@ -464,7 +464,7 @@ pub(crate) fn slices_between_contexts(copy: In<Copy3D>) -> Result<Copy3D, Code> 
 }
 
 /// Fails unless both contexts exist. NVIDIA's driver doesn't look at them if there is nothing to copy.
-fn check_peers(contexts: [ContextHandle; 2]) -> Result<(), Code> {
+fn check_peers(contexts: [ContextHandle; 2]) -> Result {
     contexts.into_iter().try_for_each(ContextHandle::check)
 }
 
@@ -493,7 +493,7 @@ pub(crate) fn copy_all(
     first_of_attributes: In<usize>,
     attribute_count: usize,
     stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result {
     /// `CU_STREAM_LEGACY`, which batches must not use.
     const LEGACY: usize = 1;
     if count == 0 || stream.is_null() || stream.value() == LEGACY {
@@ -501,8 +501,7 @@ pub(crate) fn copy_all(
     }
     stream::used(stream)?;
     let is_order = |attributes: &BatchAttributes| (IN_STREAM..=AT_ANY_TIME).contains(&attributes.order);
-    let check =
-        |read: Result<BatchAttributes, Code>| read.and_then(|read| Some(read).filter(is_order).ok_or(INVALID_VALUE));
+    let check = |read: Result<BatchAttributes>| read.and_then(|read| Some(read).filter(is_order).ok_or(INVALID_VALUE));
     let attributes: Vec<_> = attributes.values(attribute_count).map(check).collect::<Result<_, _>>()?;
     let firsts = first_of_attributes.list(attribute_count)?;
     let ascends = firsts.is_sorted_by(|a, b| a < b) && firsts.first() == Some(&0) && firsts.last() < Some(&count);
@@ -534,7 +533,7 @@ pub(crate) fn copy_all_v1(
     attribute_count: usize,
     failed: Out<usize>,
     stream: StreamHandle,
-) -> Result<(), Code> {
+) -> Result {
     copy_all(to, from, bytes, count, attributes, first_of_attributes, attribute_count, stream)
         .inspect_err(|_| failed.set_if_any(usize::MAX))
 }

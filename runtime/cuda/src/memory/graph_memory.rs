@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{Code, INVALID_VALUE, Memory, NOT_SUPPORTED, Out, layouts};
+use crate::abi::{INVALID_VALUE, Memory, NOT_SUPPORTED, Out, Result, layouts};
 use crate::context::state;
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
@@ -38,7 +38,7 @@ pub(crate) struct Free {
 
 impl Allocate {
     /// Reserves memory in the current context.
-    pub fn new(bytes: usize) -> Result<Self, Code> {
+    pub fn new(bytes: usize) -> Result<Self> {
         // Pinned memory of the device, for this process alone.
         let mut properties = [0; 22];
         properties[..4].copy_from_slice(&[1, 0, 1, context::device()?]);
@@ -46,7 +46,7 @@ impl Allocate {
     }
 
     /// Reserves memory for a node, and writes its address into the caller's parameters.
-    fn of_params(params: Out<AllocateParams>) -> Result<Self, Code> {
+    fn of_params(params: Out<AllocateParams>) -> Result<Self> {
         let given = params.as_in().get()?;
         match given.properties[..4] {
             [1, 0, 1, device] if device == context::device()? => {}
@@ -61,7 +61,7 @@ impl Allocate {
         Ok(made)
     }
 
-    fn with(params: AllocateParams) -> Result<Self, Code> {
+    fn with(params: AllocateParams) -> Result<Self> {
         let reserved = Reserved::new(&context::current()?, params.bytes)?;
         Ok(Self { params: AllocateParams { address: reserved.address(), ..params }, reserved })
     }
@@ -82,7 +82,7 @@ impl Allocate {
 }
 
 impl Command for Allocate {
-    fn run(&self, _context: &Context, _stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, _stream: &Stream) -> Result {
         memory::lend_reserved(&self.reserved)
     }
 
@@ -92,7 +92,7 @@ impl Command for Allocate {
 }
 
 impl Command for Free {
-    fn run(&self, _context: &Context, _stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, _stream: &Stream) -> Result {
         memory::return_reserved(self.address)
     }
 
@@ -101,11 +101,11 @@ impl Command for Free {
     }
 }
 
-pub(crate) fn allocate_command(params: Out<AllocateParams>) -> Result<SharedCommand, Code> {
+pub(crate) fn allocate_command(params: Out<AllocateParams>) -> Result<SharedCommand> {
     Ok(Arc::new(Allocate::of_params(params)?))
 }
 
-pub(crate) fn free_command(address: u64) -> Result<SharedCommand, Code> {
+pub(crate) fn free_command(address: u64) -> Result<SharedCommand> {
     Ok(Arc::new(Free { address }))
 }
 
@@ -115,7 +115,7 @@ const USED_HIGH: c_uint = 1;
 const RESERVED: c_uint = 2;
 const RESERVED_HIGH: c_uint = 3;
 
-pub(crate) fn attribute(device: c_int, attribute: c_uint, value: Memory) -> Result<(), Code> {
+pub(crate) fn attribute(device: c_int, attribute: c_uint, value: Memory) -> Result {
     state::entry(device)?;
     let usage = memory::reserved_usage(device);
     value.as_out::<u64>().set(match attribute {
@@ -127,7 +127,7 @@ pub(crate) fn attribute(device: c_int, attribute: c_uint, value: Memory) -> Resu
     })
 }
 
-pub(crate) fn set_attribute(device: c_int, attribute: c_uint, value: Memory) -> Result<(), Code> {
+pub(crate) fn set_attribute(device: c_int, attribute: c_uint, value: Memory) -> Result {
     state::entry(device)?;
     // The peaks can only be reset.
     if !matches!(attribute, USED_HIGH | RESERVED_HIGH) || value.as_in::<u64>().get()? != 0 {
@@ -138,7 +138,7 @@ pub(crate) fn set_attribute(device: c_int, attribute: c_uint, value: Memory) -> 
 }
 
 /// Memory that no graph needs is freed at once, so there is nothing to trim.
-pub(crate) fn trim(device: c_int) -> Result<(), Code> {
+pub(crate) fn trim(device: c_int) -> Result {
     state::entry(device).map(|_| ())
 }
 

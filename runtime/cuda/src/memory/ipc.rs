@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use std::fmt;
 use std::sync::{LazyLock, Mutex};
 
-use crate::abi::{Code, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, layouts, lock};
+use crate::abi::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, Result, layouts, lock};
 use crate::memory::{self, MemoryKind};
 use crate::stream::event::EventHandle;
 
@@ -37,7 +37,7 @@ impl Shared {
     }
 
     /// Fails unless the handle has the kind and comes from this process.
-    fn check(&self, kind: u64) -> Result<(), Code> {
+    fn check(&self, kind: u64) -> Result {
         if self.kind != kind {
             return Err(INVALID_HANDLE);
         }
@@ -49,7 +49,7 @@ impl Shared {
 /// How often each allocation is open, by address.
 static OPENED: LazyLock<Mutex<HashMap<u64, usize>>> = LazyLock::new(Mutex::default);
 
-pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
+pub(crate) fn memory_handle(address: u64) -> Result<Shared> {
     match memory::find(address) {
         Some((start, allocation)) if allocation.place == MemoryKind::Device => {
             Ok(Shared::new(MEMORY, start, allocation.id))
@@ -58,13 +58,13 @@ pub(crate) fn memory_handle(address: u64) -> Result<Shared, Code> {
     }
 }
 
-pub(crate) fn check_flags(flags: c_uint) -> Result<(), Code> {
+pub(crate) fn check_flags(flags: c_uint) -> Result {
     /// The only flag, which is required.
     const LAZY_PEER_ACCESS: c_uint = 1;
     if flags == LAZY_PEER_ACCESS { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64, Code> {
+pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64> {
     check_flags(flags)?;
     handle.check(MEMORY)?;
     let (start, _) =
@@ -73,7 +73,7 @@ pub(crate) fn open_memory(handle: Shared, flags: c_uint) -> Result<u64, Code> {
     Ok(start)
 }
 
-pub(crate) fn close_memory(address: u64) -> Result<(), Code> {
+pub(crate) fn close_memory(address: u64) -> Result {
     let mut opened = lock(&OPENED);
     let count = opened.get_mut(&address).ok_or(INVALID_VALUE)?;
     *count -= 1;
@@ -83,14 +83,14 @@ pub(crate) fn close_memory(address: u64) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn event_handle(event: EventHandle) -> Result<Shared, Code> {
+pub(crate) fn event_handle(event: EventHandle) -> Result<Shared> {
     if !event.get()?.is_interprocess {
         return Err(INVALID_VALUE);
     }
     Ok(Shared::new(EVENT, event.value() as u64, 0))
 }
 
-pub(crate) fn open_event(handle: Shared) -> Result<EventHandle, Code> {
+pub(crate) fn open_event(handle: Shared) -> Result<EventHandle> {
     handle.check(EVENT)?;
     let known = EventHandle::from_value(handle.object as usize).get()?;
     EventHandle::new(known)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory};
+use crate::abi::{INVALID_VALUE, In, Memory, Result};
 use crate::context::{self, state};
 use crate::memory::advice::{self, Advice};
 use crate::memory::{self, MemoryKind};
@@ -16,21 +16,21 @@ const ADVICE: std::ops::RangeInclusive<c_uint> = 1..=8;
 const HOST: c_int = -1;
 
 /// Fails unless the range is managed memory.
-fn check(address: u64, bytes: usize) -> Result<(), Code> {
+fn check(address: u64, bytes: usize) -> Result {
     let (start, allocation) = memory::find(address).ok_or(INVALID_VALUE)?;
     let fits = bytes as u64 <= allocation.size - (address - start);
     if fits && allocation.place == MemoryKind::Managed { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-fn check_device(device: c_int) -> Result<(), Code> {
+fn check_device(device: c_int) -> Result {
     if device == HOST { Ok(()) } else { state::entry(device).map(|_| ()) }
 }
 
-pub(crate) fn check_advice(advice: c_uint) -> Result<(), Code> {
+pub(crate) fn check_advice(advice: c_uint) -> Result {
     if ADVICE.contains(&advice) { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) -> Result<(), Code> {
+pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) -> Result {
     context::current()?;
     check_advice(advice)?;
     check(address, bytes)?;
@@ -52,7 +52,7 @@ pub(crate) fn advise(address: u64, bytes: usize, advice: c_uint, device: c_int) 
 }
 
 /// The device of a location, a structure of two numbers, kind and id, passed in one register. −1 is the host.
-fn device(place: u64) -> Result<c_int, Code> {
+fn device(place: u64) -> Result<c_int> {
     match place as u32 {
         // No location, for advice that needs none.
         0 => Ok(0),
@@ -64,15 +64,15 @@ fn device(place: u64) -> Result<c_int, Code> {
 }
 
 /// Fails unless memory can move to a place.
-pub(crate) fn check_place(place: u64) -> Result<(), Code> {
+pub(crate) fn check_place(place: u64) -> Result {
     if place as u32 == 0 { Err(INVALID_VALUE) } else { check_device(device(place)?) }
 }
 
-pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: u64) -> Result<(), Code> {
+pub(crate) fn advise_place(address: u64, bytes: usize, advice: c_uint, place: u64) -> Result {
     advise(address, bytes, advice, device(place)?)
 }
 
-pub(crate) fn prefetch(address: u64, bytes: usize, device: c_int, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn prefetch(address: u64, bytes: usize, device: c_int, stream: StreamHandle) -> Result {
     stream::used(stream)?;
     check(address, bytes)?;
     check_device(device)?;
@@ -80,23 +80,11 @@ pub(crate) fn prefetch(address: u64, bytes: usize, device: c_int, stream: Stream
     Ok(())
 }
 
-pub(crate) fn prefetch_to_place(
-    address: u64,
-    bytes: usize,
-    place: u64,
-    flags: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+pub(crate) fn prefetch_to_place(address: u64, bytes: usize, place: u64, flags: c_uint, stream: StreamHandle) -> Result {
     prefetch_on(address, bytes, device(place)?, flags, stream)
 }
 
-pub(crate) fn prefetch_on(
-    address: u64,
-    bytes: usize,
-    device: c_int,
-    flags: c_uint,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+pub(crate) fn prefetch_on(address: u64, bytes: usize, device: c_int, flags: c_uint, stream: StreamHandle) -> Result {
     if flags != 0 {
         return Err(INVALID_VALUE);
     }
@@ -120,7 +108,7 @@ pub(crate) fn range_attribute(
     attribute: c_uint,
     address: u64,
     bytes: usize,
-) -> Result<(), Code> {
+) -> Result {
     context::current()?;
     if data.is_null() || bytes == 0 {
         return Err(INVALID_VALUE);
@@ -155,7 +143,7 @@ pub(crate) fn range_attribute(
 }
 
 /// Writes the devices that access all of a range. What is left of the memory is filled with an invalid number.
-fn write_devices(data: Memory, data_bytes: usize, list: &[Advice]) -> Result<(), Code> {
+fn write_devices(data: Memory, data_bytes: usize, list: &[Advice]) -> Result {
     if data_bytes == 0 || !data_bytes.is_multiple_of(size_of::<c_int>()) {
         return Err(INVALID_VALUE);
     }
@@ -175,7 +163,7 @@ pub(crate) fn range_attributes(
     count: usize,
     address: u64,
     bytes: usize,
-) -> Result<(), Code> {
+) -> Result {
     let places = data.values(count).zip(data_bytes.values(count)).zip(attributes.values(count));
     for ((data, data_bytes), attribute) in places {
         range_attribute(data?, data_bytes?, attribute?, address, bytes)?;
@@ -184,7 +172,7 @@ pub(crate) fn range_attributes(
 }
 
 /// Checks the flags, which limit the streams that use the memory: one of three ways.
-pub(crate) fn attach(stream: StreamHandle, address: Memory, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn attach(stream: StreamHandle, address: Memory, flags: c_uint) -> Result {
     stream::used(stream)?;
     if !matches!(flags, 1 | 2 | 4) {
         return Err(INVALID_VALUE);

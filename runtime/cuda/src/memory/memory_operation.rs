@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_SUPPORTED, layouts};
+use crate::abi::{Code, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Result, layouts};
 use crate::context::{Context, ContextHandle};
 use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
 use crate::memory;
@@ -50,7 +50,7 @@ impl Operation {
     }
 
     /// Bytes of the value; zero for barriers.
-    fn bytes(&self) -> Result<u64, Code> {
+    fn bytes(&self) -> Result<u64> {
         match self.kind {
             WAIT_32 | WRITE_32 => Ok(4),
             WAIT_64 | WRITE_64 => Ok(8),
@@ -59,7 +59,7 @@ impl Operation {
         }
     }
 
-    fn check(&self) -> Result<(), Code> {
+    fn check(&self) -> Result {
         let bytes = self.bytes()?;
         let fits = match self.kind {
             WAIT_32 | WAIT_64 => self.flags & !WAIT_FLUSH <= COMPARISONS,
@@ -71,7 +71,7 @@ impl Operation {
         if fits && is_aligned { Ok(()) } else { Err(INVALID_VALUE) }
     }
 
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         let bytes = self.bytes()?;
         if bytes == 0 {
             return Ok(());
@@ -86,7 +86,7 @@ impl Operation {
 
     /// Waits for the stream's earlier work, and if the value isn't there then, for that of all streams. Later work can't
     /// bring the value, because this call would have to return first.
-    fn wait(&self, context: &Context, stream: &Stream, address: u64) -> Result<(), Code> {
+    fn wait(&self, context: &Context, stream: &Stream, address: u64) -> Result {
         let is_there = || {
             let mut bytes = [0; 8];
             context.after(stream.read(address, &mut bytes[..if self.kind == WAIT_32 { 4 } else { 8 }]))?;
@@ -121,7 +121,7 @@ impl Operation {
 pub(crate) struct MemoryOperations(Vec<Operation>);
 
 impl Command for MemoryOperations {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         self.0.iter().try_for_each(|operation| operation.run(context, stream))
     }
 
@@ -143,7 +143,7 @@ pub(crate) struct NodeParams {
 impl Description for NodeParams {
     type Command = MemoryOperations;
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         command(self.operations, self.count, self.flags)
     }
 
@@ -159,7 +159,7 @@ impl Description for NodeParams {
     }
 }
 
-fn command(operations: In<Operation>, count: c_uint, flags: c_uint) -> Result<SharedCommand, Code> {
+fn command(operations: In<Operation>, count: c_uint, flags: c_uint) -> Result<SharedCommand> {
     if count > MOST || flags != 0 {
         return Err(INVALID_VALUE);
     }
@@ -168,12 +168,12 @@ fn command(operations: In<Operation>, count: c_uint, flags: c_uint) -> Result<Sh
     Ok(Arc::new(MemoryOperations(list)))
 }
 
-pub(crate) fn batch(stream: StreamHandle, count: c_uint, operations: In<Operation>, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn batch(stream: StreamHandle, count: c_uint, operations: In<Operation>, flags: c_uint) -> Result {
     stream::used(stream)?.submit(command(operations, count, flags)?)
 }
 
 /// A wait or a write of one value.
-pub(crate) fn one(stream: StreamHandle, kind: c_uint, address: u64, value: u64, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn one(stream: StreamHandle, kind: c_uint, address: u64, value: u64, flags: c_uint) -> Result {
     batch(stream, 1, In::from(&Operation::new(kind, address, value, flags)), 0)
 }
 

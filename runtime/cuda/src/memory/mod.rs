@@ -24,7 +24,7 @@ use ptx2spv_runtime::{Device, Error, MemoryRange, PinnedRange, Stream};
 use crate::abi::sync::{read, write};
 use crate::abi::{
     Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Memory, NOT_FOUND, NOT_SUPPORTED,
-    OUT_OF_MEMORY, Out, size_t,
+    OUT_OF_MEMORY, Out, Result, size_t,
 };
 use crate::context::{self, Context, device, state};
 use crate::memory::variables::Variables;
@@ -103,7 +103,7 @@ impl Owner {
     }
 
     /// Writes what the device's kernels have printed, and records an error of the device in the context that has the memory.
-    pub fn after<T>(&self, result: Result<T, Error>) -> Result<T, Code> {
+    pub fn after<T>(&self, result: Result<T, Error>) -> Result<T> {
         if let Some(context) = &self.context {
             return context.after(result);
         }
@@ -126,7 +126,7 @@ pub(crate) enum Place {
 
 /// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
 /// allocation or a module's variables, and ends after them.
-pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place, Code> {
+pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place> {
     let Some((start, allocation)) = find(address) else {
         let Some(found) = variables::find(address) else { return Ok(Place::Unknown) };
         if bytes > found.range.size - (address - found.range.address) {
@@ -160,7 +160,7 @@ pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place
 
 /// The device address of a range in an allocation or in a module's variables; `None` if the device doesn't have it. Fails like
 /// [`place`].
-pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>, Code> {
+pub(crate) fn on_device(context: &Context, address: u64, bytes: u64) -> Result<Option<u64>> {
     Ok(match place(context, address, bytes)? {
         Place::Device(address) => Some(address),
         Place::Elsewhere(..) | Place::Host(_) | Place::Unknown => None,
@@ -178,7 +178,7 @@ pub(crate) fn record_mapping(context: &Arc<Context>, address: u64, size: u64) {
     record(context, MemoryRange { address, size }, MemoryKind::Mapped, Some(address), None);
 }
 
-pub(crate) fn forget_mapping(address: u64) -> Result<(), Code> {
+pub(crate) fn forget_mapping(address: u64) -> Result {
     forget(address, |allocation| allocation.place == MemoryKind::Mapped).map(|_| ())
 }
 
@@ -188,7 +188,7 @@ fn next_id() -> u64 {
 }
 
 /// Removes the record of an allocation, given its first address, if it is accepted.
-fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocation, Code> {
+fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocation> {
     let mut allocations = write(&ALLOCATIONS);
     let forgotten = match allocations.get(&address) {
         Some(allocation) if which(allocation) => allocations.remove(&address),
@@ -205,7 +205,7 @@ fn forget(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<Allocatio
 }
 
 /// Removes an allocation, and frees it once all earlier work has finished.
-fn release(address: u64, which: impl Fn(&Allocation) -> bool) -> Result<(), Code> {
+fn release(address: u64, which: impl Fn(&Allocation) -> bool) -> Result {
     let allocation = forget(address, which)?;
     if let Some(block) = allocation.block {
         // SAFETY: this is the record's own allocation, and the record is gone. That no later launch accesses the memory
@@ -219,7 +219,7 @@ fn is_freed_by_address(allocation: &Allocation) -> bool {
     matches!(allocation.place, MemoryKind::Device | MemoryKind::Managed)
 }
 
-pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
+pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result {
     let address = address.needed()?;
     let context = context::current()?;
     if bytes == 0 {
@@ -229,7 +229,7 @@ pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result<(), Code> {
 }
 
 /// The answer to a request for no bytes: an error, and the address zero, as NVIDIA's driver has it.
-fn nothing(address: Out<u64>) -> Result<(), Code> {
+fn nothing(address: Out<u64>) -> Result {
     address.set(0)?;
     Err(INVALID_VALUE)
 }
@@ -238,7 +238,7 @@ fn nothing(address: Out<u64>) -> Result<(), Code> {
 const LARGE: u64 = 1 << 20;
 const LARGE_ALIGN: u64 = 64 << 10;
 
-pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64, Code> {
+pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64> {
     allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn allocate_by(
     context: &Arc<Context>,
     bytes: usize,
     allocate: impl Fn(u64) -> Result<u64, Error>,
-) -> Result<u64, Code> {
+) -> Result<u64> {
     let (block, range) = aligned(bytes, allocate)?;
     record(context, range, MemoryKind::Device, Some(range.address), Some(block));
     Ok(range.address)
@@ -268,7 +268,7 @@ pub(crate) fn is_used_elsewhere(device: &Device, range: MemoryRange) -> bool {
 }
 
 /// Allocates at least as many bytes as are needed for the alignment. Returns the runtime's address and the range.
-fn aligned(bytes: usize, allocate: impl FnOnce(u64) -> Result<u64, Error>) -> Result<(u64, MemoryRange), Code> {
+fn aligned(bytes: usize, allocate: impl FnOnce(u64) -> Result<u64, Error>) -> Result<(u64, MemoryRange)> {
     if bytes == 0 {
         return Err(INVALID_VALUE);
     }
@@ -301,7 +301,7 @@ pub(crate) struct ReservedUsage {
 static USAGE: RwLock<BTreeMap<c_int, ReservedUsage>> = RwLock::new(BTreeMap::new());
 
 impl Reserved {
-    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>, Code> {
+    pub fn new(context: &Arc<Context>, bytes: usize) -> Result<Arc<Self>> {
         let (block, range) = aligned(bytes, |bytes| context.device.memory().allocate(bytes))?;
         let mut all = write(&USAGE);
         let usage = all.entry(context.ordinal).or_default();
@@ -325,7 +325,7 @@ impl Drop for Reserved {
 }
 
 /// Lends reserved memory to the program. Fails while the memory is lent.
-pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result<(), Code> {
+pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result {
     let Reserved { context, range, .. } = &**reserved;
     let mut allocations = write(&ALLOCATIONS);
     if allocations.contains_key(&range.address) {
@@ -349,7 +349,7 @@ pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result<(), Code> {
 }
 
 /// Takes back memory that was lent.
-pub(crate) fn return_reserved(address: u64) -> Result<(), Code> {
+pub(crate) fn return_reserved(address: u64) -> Result {
     match find(address) {
         Some((start, Allocation { lender: Some(_), .. })) if start == address => forget(address, |_| true).map(|_| ()),
         _ => Err(INVALID_VALUE.because("a graph frees memory that no graph has allocated")),
@@ -381,7 +381,7 @@ pub(crate) fn allocate_pitch(
     width: usize,
     height: usize,
     element: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     let (address, pitch) = (address.needed()?, pitch.needed()?);
     let context = context::current()?;
     if !matches!(element, 4 | 8 | 16) {
@@ -397,7 +397,7 @@ pub(crate) fn allocate_pitch(
 }
 
 /// The context that memory to be freed belongs to; `None` for NULL. No context needs to be current.
-fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
+fn owner(address: u64) -> Result<Option<Arc<Context>>> {
     let current = context::current_if_any()?;
     if address == 0 {
         return Ok(None);
@@ -407,7 +407,7 @@ fn owner(address: u64) -> Result<Option<Arc<Context>>, Code> {
 }
 
 /// Waits for the device of memory, if that is another one than the context's.
-pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result<(), Code> {
+pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result {
     let owner = match find(address) {
         Some((_, allocation)) => Some(Owner::of(&allocation.context)),
         None => variables::find(address).map(Owner::of_variables),
@@ -416,7 +416,7 @@ pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result<(), C
     owner.map_or(Ok(()), |owner| owner.after(owner.device.synchronize()))
 }
 
-pub(crate) fn free(address: u64) -> Result<(), Code> {
+pub(crate) fn free(address: u64) -> Result {
     let Some(context) = owner(address)? else { return Ok(()) };
     // CUDA waits here, and so reports earlier errors.
     context.after(context.device.synchronize())?;
@@ -425,7 +425,7 @@ pub(crate) fn free(address: u64) -> Result<(), Code> {
 }
 
 /// Frees device memory in stream order.
-pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
+pub(crate) fn free_in(stream: &Stream, address: u64) -> Result {
     let allocation = forget(address, is_freed_by_address)?;
     let Some(block) = allocation.block else { return Ok(()) };
     let owner = &allocation.context.device;
@@ -441,11 +441,11 @@ pub(crate) fn free_in(stream: &Stream, address: u64) -> Result<(), Code> {
 /// Flags of managed memory: attached to all streams, to the host, to one stream.
 const MANAGED_FLAGS: [c_uint; 3] = [1, 2, 4];
 
-pub(crate) fn check_managed_flags(flags: c_uint) -> Result<(), Code> {
+pub(crate) fn check_managed_flags(flags: c_uint) -> Result {
     if MANAGED_FLAGS.contains(&flags) { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -> Result {
     let address = address.needed()?;
     let context = context::current()?;
     check_managed_flags(flags)?;
@@ -459,13 +459,13 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
 }
 
 /// The device's free memory, and all of it.
-pub(crate) fn info() -> Result<(usize, usize), Code> {
+pub(crate) fn info() -> Result<(usize, usize)> {
     let info = context::current()?.device.memory().info();
     Ok((size_t(info.free), size_t(info.total)))
 }
 
 /// The start and size of the allocation or variables that contain an address.
-pub(crate) fn address_range(address: u64) -> Result<(u64, usize), Code> {
+pub(crate) fn address_range(address: u64) -> Result<(u64, usize)> {
     context::current()?;
     let found = find(address).map(|(start, allocation)| MemoryRange { address: start, size: allocation.size });
     let found = found.or_else(|| Some(variables::find(address)?.range)).ok_or(NOT_FOUND)?;
@@ -475,7 +475,7 @@ pub(crate) fn address_range(address: u64) -> Result<(u64, usize), Code> {
 /// All valid flags of host memory: portable, mapped, write-combined.
 const HOST_FLAGS: c_uint = 7;
 
-pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void, Code> {
+pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void> {
     let context = context::current()?;
     if flags & !HOST_FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -489,7 +489,7 @@ pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void, 
     Ok(range.pointer().cast())
 }
 
-pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
+pub(crate) fn free_host(pointer: Memory) -> Result {
     let Some(context) = owner(pointer.address())? else { return Ok(()) };
     // A copy in progress may still use the memory.
     context.after(context.device.synchronize())?;
@@ -500,7 +500,7 @@ pub(crate) fn free_host(pointer: Memory) -> Result<(), Code> {
 /// All valid flags of registered memory: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: c_uint = 15;
 
-pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result {
     let context = context::current()?;
     if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -526,7 +526,7 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
     Ok(())
 }
 
-pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
+pub(crate) fn unregister_host(pointer: Memory) -> Result {
     let is_registered = |allocation: &Allocation| matches!(allocation.place, MemoryKind::Registered(_));
     if pointer.is_null() {
         return Err(INVALID_VALUE);
@@ -540,7 +540,7 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result<(), Code> {
     release(pointer.address(), is_registered).map_err(|_| HOST_MEMORY_NOT_REGISTERED)
 }
 
-pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64, Code> {
+pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64> {
     let context = context::current()?;
     match find(pointer.address()) {
         Some((start, allocation)) if flags == 0 && !allocation.place.is_of_device_alone() => {
@@ -558,7 +558,7 @@ pub(crate) fn host_device_address(pointer: Memory, flags: c_uint) -> Result<u64,
     }
 }
 
-pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint, Code> {
+pub(crate) fn host_flags(pointer: Memory) -> Result<c_uint> {
     match find(pointer.address()).map(|(_, allocation)| allocation.place) {
         Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => Ok(given),
         _ => Err(INVALID_VALUE),

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory};
+use crate::abi::{Handle, INVALID_VALUE, In, Memory, Result};
 use crate::context::{self, ContextHandle};
 use crate::memory::variables::{self, Variables};
 use crate::memory::{self, MemoryKind};
@@ -22,7 +22,7 @@ pub(crate) struct Known {
 }
 
 /// Finds the memory that contains an address, if the current context is none or of use.
-fn find_anywhere(address: u64) -> Result<Option<Known>, Code> {
+fn find_anywhere(address: u64) -> Result<Option<Known>> {
     context::current_if_any()?;
     Ok(find(address))
 }
@@ -55,7 +55,7 @@ const HOST: c_uint = 1;
 const DEVICE: c_uint = 2;
 
 /// Writes an attribute. Returns `None` if the memory doesn't have it.
-fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), Code>> {
+fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result> {
     let Known { start, size, id, context, .. } = *known;
     Some(match attribute {
         // Context.
@@ -85,7 +85,7 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result<(), C
     })
 }
 
-pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
+pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Result {
     if value.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -93,7 +93,7 @@ pub(crate) fn attribute(value: Memory, attribute: c_uint, address: u64) -> Resul
     write(attribute, value, &known).ok_or(INVALID_VALUE)?
 }
 
-pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memory>, address: u64) -> Result<(), Code> {
+pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memory>, address: u64) -> Result {
     if count == 0 {
         return Err(INVALID_VALUE);
     }
@@ -115,7 +115,7 @@ pub(crate) fn attributes(count: c_uint, attributes: In<c_uint>, values: In<Memor
     Ok(())
 }
 
-pub(crate) fn set_attribute(value: Memory, attribute: c_uint, address: u64) -> Result<(), Code> {
+pub(crate) fn set_attribute(value: Memory, attribute: c_uint, address: u64) -> Result {
     // Only the flag for synchronous copies can be set. It needs no action: copies that must be synchronous always are.
     if attribute != 6 || value.is_null() {
         return Err(INVALID_VALUE);

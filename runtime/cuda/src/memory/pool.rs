@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::MemoryPool;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Out, PEER_ACCESS_UNSUPPORTED, lock, objects};
+use crate::abi::{
+    Handle, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Out, PEER_ACCESS_UNSUPPORTED, Result, lock, objects,
+};
 use crate::context::{device, state};
 use crate::memory;
 use crate::memory::graph_memory::{Allocate, Free};
@@ -44,11 +46,11 @@ struct Pools {
 /// By ordinal.
 static OF_DEVICES: Mutex<BTreeMap<c_int, Pools>> = Mutex::new(BTreeMap::new());
 
-fn make(pool: MemoryPool, device: c_int) -> Result<PoolHandle, Code> {
+fn make(pool: MemoryPool, device: c_int) -> Result<PoolHandle> {
     Handle::new(Arc::new(Pool { pool, device, reuse: Mutex::new([true; REUSE]) }))
 }
 
-fn of_device(device: c_int) -> Result<Pools, Code> {
+fn of_device(device: c_int) -> Result<Pools> {
     let opened = state::device_by_ordinal(device)?;
     let mut all = lock(&OF_DEVICES);
     if let Some(pools) = all.get(&device) {
@@ -58,18 +60,18 @@ fn of_device(device: c_int) -> Result<Pools, Code> {
     Ok(*all.entry(device).or_insert(Pools { default, current: default }))
 }
 
-pub(crate) fn device_default(device: c_int) -> Result<PoolHandle, Code> {
+pub(crate) fn device_default(device: c_int) -> Result<PoolHandle> {
     Ok(of_device(device)?.default)
 }
 
-pub(crate) fn device_current(device: c_int) -> Result<PoolHandle, Code> {
+pub(crate) fn device_current(device: c_int) -> Result<PoolHandle> {
     state::entry(device).map_err(|_| INVALID_VALUE)?;
     let Pools { default, current } = of_device(device)?;
     // The program may have destroyed the current pool.
     Ok(if current.get().is_ok() { current } else { default })
 }
 
-pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), Code> {
+pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result {
     let known = of_device(device)?;
     if pool.get()?.device != device {
         return Err(INVALID_VALUE.because("a pool of another device"));
@@ -80,7 +82,7 @@ pub(crate) fn set_device_current(device: c_int, pool: PoolHandle) -> Result<(), 
 
 /// `properties` is the beginning of `CUmemPoolProps`: allocation type, handle types, and the kind and number of the
 /// location.
-pub(crate) fn create(properties: In<[c_int; 4]>) -> Result<PoolHandle, Code> {
+pub(crate) fn create(properties: In<[c_int; 4]>) -> Result<PoolHandle> {
     state::check()?;
     match properties.get()? {
         // Pinned device memory, for this process alone.
@@ -90,7 +92,7 @@ pub(crate) fn create(properties: In<[c_int; 4]>) -> Result<PoolHandle, Code> {
     }
 }
 
-pub(crate) fn destroy(pool: PoolHandle) -> Result<(), Code> {
+pub(crate) fn destroy(pool: PoolHandle) -> Result {
     if lock(&OF_DEVICES).values().any(|pools| pools.default == pool) {
         return Err(INVALID_VALUE);
     }
@@ -102,7 +104,7 @@ fn reuse(attribute: c_uint) -> Option<usize> {
     (attribute as usize).checked_sub(1).filter(|&index| index < REUSE)
 }
 
-pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
+pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result {
     let pool = pool.get()?;
     if let Some(index) = reuse(attribute) {
         return value.as_out().set(c_int::from(lock(&pool.reuse)[index]));
@@ -118,7 +120,7 @@ pub(crate) fn attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> R
     })
 }
 
-pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result<(), Code> {
+pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) -> Result {
     let pool = pool.get()?;
     if let Some(index) = reuse(attribute) {
         lock(&pool.reuse)[index] = value.as_in::<c_int>().get()? != 0;
@@ -134,22 +136,17 @@ pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) 
     Ok(())
 }
 
-pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result<(), Code> {
+pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result {
     pool.get()?.pool.trim_to(bytes as u64);
     Ok(())
 }
 
-pub(crate) fn allocate(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn allocate(address: Out<u64>, bytes: usize, stream: StreamHandle) -> Result {
     let pool = device_current(stream::device(stream)?)?;
     allocate_from(address, bytes, pool, stream)
 }
 
-pub(crate) fn allocate_from(
-    address: Out<u64>,
-    bytes: usize,
-    pool: PoolHandle,
-    stream: StreamHandle,
-) -> Result<(), Code> {
+pub(crate) fn allocate_from(address: Out<u64>, bytes: usize, pool: PoolHandle, stream: StreamHandle) -> Result {
     let address = address.needed()?;
     let used = stream::used(stream)?;
     let pool = pool.get()?;
@@ -168,7 +165,7 @@ pub(crate) fn allocate_from(
     address.set(memory::allocate_by(&used.context, bytes, allocate)?)
 }
 
-pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn free(address: u64, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     if address == 0 {
         return Ok(());
@@ -180,12 +177,12 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result<(), Code> {
 }
 
 /// Whether kernels of a device can access a pool's memory.
-fn is_accessible(pool: &Pool, device: c_int) -> Result<bool, Code> {
+fn is_accessible(pool: &Pool, device: c_int) -> Result<bool> {
     Ok(pool.device == device || device::can_access_peer(device, pool.device)? != 0)
 }
 
 /// Whether a location has access: reading and writing, or none.
-pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint, Code> {
+pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint> {
     let pool = pool.get()?;
     match location.get()? {
         [1, device] => Ok(if is_accessible(&pool, device)? { 3 } else { 0 }),
@@ -194,7 +191,7 @@ pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uin
 }
 
 /// Devices that can have access always have. `access` is an array of `CUmemAccessDesc`.
-pub(crate) fn set_access(pool: PoolHandle, access: In<[c_int; 3]>, count: usize) -> Result<(), Code> {
+pub(crate) fn set_access(pool: PoolHandle, access: In<[c_int; 3]>, count: usize) -> Result {
     let pool = pool.get()?;
     for one in access.values(count) {
         match one? {

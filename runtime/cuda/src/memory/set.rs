@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::{SetValue, Stream};
 
-use crate::abi::{Code, INVALID_VALUE};
+use crate::abi::{INVALID_VALUE, Result};
 use crate::context::Context;
 use crate::graph::command::{Command, NodeKind};
 use crate::memory::transfer::Transfer;
@@ -27,7 +27,7 @@ pub(crate) struct Set {
 }
 
 impl Command for Set {
-    fn run(&self, context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, context: &Context, stream: &Stream) -> Result {
         let Self { rows, value } = *self;
         let [pitch, width, height] = [rows.pitch, rows.width, rows.height].map(|value| value as u64);
         if width == 0 || height == 0 {
@@ -56,7 +56,7 @@ impl Command for Set {
 
 impl Transfer for Set {
     /// Memory that the host can read is filled when this returns.
-    fn now(self) -> Result<(), Code> {
+    fn now(self) -> Result {
         let used = stream::default()?;
         memory::synchronize_owner(&used.context, self.rows.address)?;
         self.run(&used.context, &used.stream)?;
@@ -65,7 +65,7 @@ impl Transfer for Set {
         if is_device { Ok(()) } else { used.context.after(used.stream.synchronize()) }
     }
 
-    fn in_stream(self, stream: StreamHandle) -> Result<(), Code> {
+    fn in_stream(self, stream: StreamHandle) -> Result {
         stream::used(stream)?.submit(Arc::new(self))
     }
 }

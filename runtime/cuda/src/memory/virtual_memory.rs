@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::Device;
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, OUT_OF_MEMORY, layouts, lock, objects};
+use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, OUT_OF_MEMORY, Result, layouts, lock, objects};
 use crate::context::{self, state};
 use crate::memory;
 
@@ -79,14 +79,14 @@ impl State {
     }
 
     /// What is mapped at an address.
-    fn at(&self, address: u64) -> Result<&Mapping, Code> {
+    fn at(&self, address: u64) -> Result<&Mapping> {
         let (start, mapping) = self.mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
         let is_inside = mapping.is_mapped && address - start < mapping.physical.size;
         if is_inside { Ok(mapping) } else { Err(INVALID_VALUE) }
     }
 
     /// The first addresses of the mappings that a range consists of. Fails if it has holes, or ends inside of one.
-    fn mapped(&self, address: u64, size: u64) -> Result<Vec<u64>, Code> {
+    fn mapped(&self, address: u64, size: u64) -> Result<Vec<u64>> {
         let end = address.checked_add(size).filter(|_| size > 0).ok_or(INVALID_VALUE)?;
         let mut next = address;
         let mut list = Vec::new();
@@ -103,12 +103,12 @@ fn is_alive(physical: &Arc<Physical>) -> bool {
     PHYSICAL.find(|other| std::ptr::eq(other, &**physical)).is_some()
 }
 
-fn whole(bytes: usize) -> Result<u64, Code> {
+fn whole(bytes: usize) -> Result<u64> {
     let bytes = bytes as u64;
     if bytes > 0 && bytes.is_multiple_of(GRANULARITY) { Ok(bytes) } else { Err(INVALID_VALUE) }
 }
 
-fn check_location(location: [c_int; 2]) -> Result<(), Code> {
+fn check_location(location: [c_int; 2]) -> Result {
     match location {
         [DEVICE, device] => state::entry(device).map(|_| ()),
         [0, _] => Err(INVALID_VALUE),
@@ -117,7 +117,7 @@ fn check_location(location: [c_int; 2]) -> Result<(), Code> {
 }
 
 /// Fails unless an allocation with these properties can be made.
-fn check(properties: &Properties) -> Result<(), Code> {
+fn check(properties: &Properties) -> Result {
     if properties.kind != PINNED {
         return Err(INVALID_VALUE);
     }
@@ -128,7 +128,7 @@ fn check(properties: &Properties) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn granularity(properties: In<Properties>, option: c_uint) -> Result<usize, Code> {
+pub(crate) fn granularity(properties: In<Properties>, option: c_uint) -> Result<usize> {
     state::check()?;
     check(&properties.get()?)?;
     // The least, and the recommended.
@@ -136,7 +136,7 @@ pub(crate) fn granularity(properties: In<Properties>, option: c_uint) -> Result<
 }
 
 /// Reserves addresses, and the memory for them. A wish for certain addresses is not met, which CUDA allows.
-pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Result<u64, Code> {
+pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Result<u64> {
     state::check()?;
     let size = whole(bytes)?;
     if flags != 0 || !(alignment == 0 || alignment.is_power_of_two()) {
@@ -156,7 +156,7 @@ pub(crate) fn reserve(bytes: usize, alignment: usize, flags: c_ulonglong) -> Res
 }
 
 /// Frees a range of addresses in which nothing is mapped.
-pub(crate) fn free(address: u64, bytes: usize) -> Result<(), Code> {
+pub(crate) fn free(address: u64, bytes: usize) -> Result {
     state::check()?;
     let mut state = lock(&STATE);
     state.clean();
@@ -177,7 +177,7 @@ pub(crate) fn free(address: u64, bytes: usize) -> Result<(), Code> {
     unsafe { range.device.memory().free(range.block) }.map_err(Code::from)
 }
 
-pub(crate) fn create(bytes: usize, properties: In<Properties>, flags: c_ulonglong) -> Result<PhysicalHandle, Code> {
+pub(crate) fn create(bytes: usize, properties: In<Properties>, flags: c_ulonglong) -> Result<PhysicalHandle> {
     state::check()?;
     let size = whole(bytes)?;
     let properties = properties.get()?;
@@ -193,30 +193,24 @@ pub(crate) fn create(bytes: usize, properties: In<Properties>, flags: c_ulonglon
 }
 
 /// Invalidates a handle. The memory stays as long as it is mapped.
-pub(crate) fn release(physical: PhysicalHandle) -> Result<(), Code> {
+pub(crate) fn release(physical: PhysicalHandle) -> Result {
     state::check()?;
     physical.remove()?;
     lock(&STATE).clean();
     Ok(())
 }
 
-pub(crate) fn properties(physical: PhysicalHandle) -> Result<Properties, Code> {
+pub(crate) fn properties(physical: PhysicalHandle) -> Result<Properties> {
     Ok(physical.get()?.properties)
 }
 
 /// Another handle of the allocation that is mapped at an address.
-pub(crate) fn retain(address: u64) -> Result<PhysicalHandle, Code> {
+pub(crate) fn retain(address: u64) -> Result<PhysicalHandle> {
     state::check()?;
     Handle::new(lock(&STATE).at(address)?.physical.clone())
 }
 
-pub(crate) fn map(
-    address: u64,
-    bytes: usize,
-    offset: usize,
-    physical: PhysicalHandle,
-    flags: c_ulonglong,
-) -> Result<(), Code> {
+pub(crate) fn map(address: u64, bytes: usize, offset: usize, physical: PhysicalHandle, flags: c_ulonglong) -> Result {
     let context = context::current()?;
     let (physical, size) = (physical.get()?, whole(bytes)?);
     let end = address.checked_add(size).filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
@@ -252,7 +246,7 @@ pub(crate) fn map(
 }
 
 /// Unmaps all of the allocations that a range consists of.
-pub(crate) fn unmap(address: u64, bytes: usize) -> Result<(), Code> {
+pub(crate) fn unmap(address: u64, bytes: usize) -> Result {
     state::check()?;
     let mut state = lock(&STATE);
     for start in state.mapped(address, bytes as u64)? {
@@ -266,7 +260,7 @@ pub(crate) fn unmap(address: u64, bytes: usize) -> Result<(), Code> {
 }
 
 /// Gives the device access to a range. `access` is an array of `CUmemAccessDesc`.
-pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, count: usize) -> Result<(), Code> {
+pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, count: usize) -> Result {
     state::check()?;
     let mut state = lock(&STATE);
     let mapped = state.mapped(address, bytes as u64)?;
@@ -290,7 +284,7 @@ pub(crate) fn set_access(address: u64, bytes: usize, access: In<[c_int; 3]>, cou
     Ok(())
 }
 
-pub(crate) fn access(location: In<[c_int; 2]>, address: u64) -> Result<c_ulonglong, Code> {
+pub(crate) fn access(location: In<[c_int; 2]>, address: u64) -> Result<c_ulonglong> {
     state::check()?;
     check_location(location.get()?)?;
     Ok(lock(&STATE).at(address)?.access.into())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{DeclaredKernel, Kernel};
 
-use crate::abi::{Code, Handle, INVALID_VALUE, Object, Out, objects};
+use crate::abi::{Handle, INVALID_VALUE, Object, Out, Result, objects};
 use crate::context::{Context, device, state};
 use crate::module::loaded::{self, Loaded, ModuleHandle};
 
@@ -45,7 +45,7 @@ const UNSET: i32 = -1;
 const REGISTERS: c_int = 32;
 
 /// A kernel of a module. It is translated when it is first launched, unless the module's loading is eager.
-pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHandle, Code> {
+pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHandle> {
     loaded.names.find_or_make(name, || {
         let kernel = loaded.module.declared_kernel(name).map_err(|error| loaded.refuse(error))?;
         if loaded::is_eager() {
@@ -60,7 +60,7 @@ pub(crate) fn of_module(loaded: &Arc<Loaded>, name: &str) -> Result<FunctionHand
 
 impl Function {
     /// The kernel, translated now unless it has been.
-    pub fn translated(&self) -> Result<&Kernel, Code> {
+    pub fn translated(&self) -> Result<&Kernel> {
         self.kernel.kernel().map_err(|error| self.loaded.refuse(error))
     }
 
@@ -94,7 +94,7 @@ impl Function {
         })
     }
 
-    fn set_attribute(&self, attribute: c_uint, value: c_int) -> Result<(), Code> {
+    fn set_attribute(&self, attribute: c_uint, value: c_int) -> Result {
         match attribute {
             8 => {
                 let most = self.kernel.attributes().max_dynamic_shared_bytes;
@@ -112,41 +112,36 @@ impl Function {
     }
 }
 
-pub(crate) fn attribute(attribute: c_uint, function: FunctionHandle) -> Result<c_int, Code> {
+pub(crate) fn attribute(attribute: c_uint, function: FunctionHandle) -> Result<c_int> {
     function.get()?.attribute(attribute).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: c_int) -> Result<(), Code> {
+pub(crate) fn set_attribute(function: FunctionHandle, attribute: c_uint, value: c_int) -> Result {
     function.get()?.set_attribute(attribute, value)
 }
 
-pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
+pub(crate) fn set_cache_config(function: FunctionHandle, config: c_uint) -> Result {
     function.get()?;
     // The cache configuration is a hint. Vulkan has no equivalent.
     if config <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Result<(), Code> {
+pub(crate) fn set_shared_config(function: FunctionHandle, config: c_uint) -> Result {
     function.get()?;
     if config <= 2 { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle, Code> {
+pub(crate) fn module(function: FunctionHandle) -> Result<ModuleHandle> {
     let loaded = function.get()?.loaded.clone();
     Loaded::table().find(|other| std::ptr::eq(other, &*loaded)).ok_or(INVALID_VALUE)
 }
 
 /// The name lives as long as the function.
-pub(crate) fn name(function: FunctionHandle) -> Result<*const c_char, Code> {
+pub(crate) fn name(function: FunctionHandle) -> Result<*const c_char> {
     Ok(function.get()?.name.as_ptr())
 }
 
-pub(crate) fn parameter(
-    function: FunctionHandle,
-    index: usize,
-    offset: Out<usize>,
-    size: Out<usize>,
-) -> Result<(), Code> {
+pub(crate) fn parameter(function: FunctionHandle, index: usize, offset: Out<usize>, size: Out<usize>) -> Result {
     let offset = offset.needed()?;
     state::check()?;
     let function = function.get()?;
@@ -157,16 +152,16 @@ pub(crate) fn parameter(
 }
 
 /// Whether a kernel has been translated: `CU_FUNCTION_LOADING_STATE_LOADED`, or `UNLOADED`.
-pub(crate) fn is_loaded(function: FunctionHandle) -> Result<c_uint, Code> {
+pub(crate) fn is_loaded(function: FunctionHandle) -> Result<c_uint> {
     Ok(function.get()?.kernel.is_translated().into())
 }
 
-pub(crate) fn load(function: FunctionHandle) -> Result<(), Code> {
+pub(crate) fn load(function: FunctionHandle) -> Result {
     function.get()?.translated().map(|_| ())
 }
 
 /// Writes the first functions of a module.
-pub(crate) fn list(list: Out<FunctionHandle>, count: c_uint, loaded: &Arc<Loaded>) -> Result<(), Code> {
+pub(crate) fn list(list: Out<FunctionHandle>, count: c_uint, loaded: &Arc<Loaded>) -> Result {
     let names = loaded.module.kernel_names().iter().enumerate().take(count as usize);
     names.into_iter().try_for_each(|(index, name)| list.at(index).set(of_module(loaded, name)?))
 }

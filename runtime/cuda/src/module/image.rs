@@ -6,7 +6,9 @@ use std::path::Path;
 use ptx2spv_fatbin::{Binary, CONTAINER_MAGIC, Choice, Error as Wrong, WRAPPER_MAGIC};
 use ptx2spv_runtime::{Error, Source, read_programs};
 
-use crate::abi::{Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, Text, trace};
+use crate::abi::{
+    Code, FILE_NOT_FOUND, INVALID_IMAGE, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, Result, Text, trace,
+};
 use crate::context::device;
 
 /// The first bytes of machine code (ELF).
@@ -22,7 +24,7 @@ const BINARY: &str = "module";
 const MOST_CONTAINERS: u64 = 1 << 16;
 
 /// The PTX of an image in memory.
-pub(crate) fn read(image: Memory) -> Result<Source, Code> {
+pub(crate) fn read(image: Memory) -> Result<Source> {
     if image.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -49,7 +51,7 @@ pub(crate) fn read(image: Memory) -> Result<Source, Code> {
 }
 
 /// The bytes of a container in memory.
-fn container<'a>(image: Memory) -> Result<&'a [u8], Code> {
+fn container<'a>(image: Memory) -> Result<&'a [u8]> {
     const HEADER: u64 = 16;
     if image.as_in::<u32>().get()? != CONTAINER_MAGIC {
         return Err(INVALID_IMAGE.because("a pointer to a fat binary points to something else"));
@@ -60,7 +62,7 @@ fn container<'a>(image: Memory) -> Result<&'a [u8], Code> {
 
 /// Reads the wrapper that programs have for each container: a pointer to the container and, in a separately compiled
 /// program, a list of pointers to the containers that were linked, which have the PTX.
-fn wrapper(image: Memory) -> Result<Source, Code> {
+fn wrapper(image: Memory) -> Result<Source> {
     const LINKED: u32 = 2;
     let pointer = |offset| Ok::<_, Code>(Memory::from_address(image.offset(offset).as_in::<u64>().get()?));
     let (version, data, list) = (image.offset(4).as_in::<u32>().get()?, pointer(8)?, pointer(16)?);
@@ -80,7 +82,7 @@ fn wrapper(image: Memory) -> Result<Source, Code> {
 }
 
 /// The programs in a file, each with all of its modules.
-fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>, Code> {
+fn programs(name: &str, bytes: &[u8]) -> Result<Vec<Source>> {
     if !Binary::is_binary(bytes) {
         return Ok(vec![Source::new(name, ptx2spv_fatbin::text(bytes))]);
     }
@@ -100,7 +102,7 @@ pub(crate) fn choice() -> Choice {
 }
 
 /// The only program in a file.
-fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
+fn only(name: &str, bytes: &[u8]) -> Result<Source> {
     let mut programs = programs(name, bytes)?;
     match (programs.pop(), programs.len()) {
         (Some(only), 0) => Ok(only),
@@ -112,7 +114,7 @@ fn only(name: &str, bytes: &[u8]) -> Result<Source, Code> {
 }
 
 /// The PTX of a file.
-pub(crate) fn from_file(path: Text) -> Result<Source, Code> {
+pub(crate) fn from_file(path: Text) -> Result<Source> {
     let path = path.get()?;
     if path.is_empty() {
         return Err(INVALID_VALUE);
@@ -121,6 +123,6 @@ pub(crate) fn from_file(path: Text) -> Result<Source, Code> {
 }
 
 /// The bytes of a file.
-pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Code> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| FILE_NOT_FOUND.because(format!("{}: {error}", path.display())))
 }

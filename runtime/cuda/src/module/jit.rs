@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use crate::abi::{Code, INVALID_VALUE, In, Memory, Out};
+use crate::abi::{INVALID_VALUE, In, Memory, Out, Result};
 
 /// The caller's buffers for messages.
 #[derive(Default)]
@@ -29,7 +29,7 @@ const ERROR_LOG_SIZE: c_uint = 6;
 
 impl Options {
     /// Reads `count` options. Values are stored in the pointers themselves.
-    pub fn read(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, Code> {
+    pub fn read(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self> {
         if count > MOST {
             return Err(INVALID_VALUE);
         }
@@ -50,19 +50,19 @@ impl Options {
     }
 
     /// Clears the logs.
-    pub fn begin(&self) -> Result<(), Code> {
+    pub fn begin(&self) -> Result {
         self.info.write("")?;
         self.error.write("")
     }
 
     /// Writes an error to the error log.
-    pub fn fail(&self, error: &str) -> Result<(), Code> {
+    pub fn fail(&self, error: &str) -> Result {
         self.error.write(error)
     }
 }
 
 impl Log {
-    fn write(&self, text: &str) -> Result<(), Code> {
+    fn write(&self, text: &str) -> Result {
         let (Some(memory), Some((room, written))) = (self.text, self.size) else { return Ok(()) };
         let len = text.len().min(room.saturating_sub(1));
         if !memory.is_null() && room > 0 {

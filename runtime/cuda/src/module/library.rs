@@ -8,7 +8,8 @@ use ptx2spv_translator::Source;
 use ptx2spv_runtime::{Device, MemoryRange};
 
 use crate::abi::{
-    Code, Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, NOT_FOUND, NOT_SUPPORTED, Out, Text, lock, objects, size_t,
+    Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, NOT_FOUND, NOT_SUPPORTED, Out, Result, Text, lock, objects,
+    size_t,
 };
 use crate::context::{self, state};
 use crate::module::function::{self, FunctionHandle};
@@ -28,7 +29,7 @@ pub(crate) type LibraryHandle = Handle<Library>;
 
 objects!(LIBRARIES: Library = 6);
 
-fn make(source: &Source, options: &jit::Options) -> Result<LibraryHandle, Code> {
+fn make(source: &Source, options: &jit::Options) -> Result<LibraryHandle> {
     let current = context::current_if_any()?;
     let device = current.map_or_else(|| state::device_by_ordinal(0), |context| Ok(context.device.clone()))?;
     let first = Arc::new(Loaded::new(None, &device, source, options, false)?);
@@ -38,7 +39,7 @@ fn make(source: &Source, options: &jit::Options) -> Result<LibraryHandle, Code> 
 
 impl Library {
     /// The module on a device, which is loaded now unless it has been.
-    fn on(&self, device: &Device) -> Result<(Arc<Loaded>, ModuleHandle), Code> {
+    fn on(&self, device: &Device) -> Result<(Arc<Loaded>, ModuleHandle)> {
         let mut modules = lock(&self.modules);
         if let Some((loaded, handle)) = modules.iter().find(|(loaded, _)| loaded.device.is(device)) {
             return Ok((loaded.clone(), *handle));
@@ -58,7 +59,7 @@ impl Library {
 }
 
 /// The same kernel on a device; fails unless it is that device's or a library's.
-pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<FunctionHandle, Code> {
+pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<FunctionHandle> {
     let known = function.get()?;
     if known.loaded.device.is(device) {
         return Ok(function);
@@ -69,29 +70,24 @@ pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<Fun
 }
 
 /// A library's kernel on the device of an ordinal.
-fn of_device(kernel: FunctionHandle, device: c_int) -> Result<FunctionHandle, Code> {
+fn of_device(kernel: FunctionHandle, device: c_int) -> Result<FunctionHandle> {
     kernel_on(kernel, &state::device_by_ordinal(device)?)
 }
 
-pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int, Code> {
+pub(crate) fn kernel_attribute(attribute: c_uint, kernel: FunctionHandle, device: c_int) -> Result<c_int> {
     function::attribute(attribute, of_device(kernel, device)?)
 }
 
-pub(crate) fn set_kernel_attribute(
-    attribute: c_uint,
-    value: c_int,
-    kernel: FunctionHandle,
-    device: c_int,
-) -> Result<(), Code> {
+pub(crate) fn set_kernel_attribute(attribute: c_uint, value: c_int, kernel: FunctionHandle, device: c_int) -> Result {
     function::set_attribute(of_device(kernel, device)?, attribute, value)
 }
 
-pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result<(), Code> {
+pub(crate) fn set_kernel_cache_config(kernel: FunctionHandle, config: c_uint, device: c_int) -> Result {
     state::entry(device)?;
     function::set_cache_config(kernel, config)
 }
 
-pub(crate) fn function_of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle, Code> {
+pub(crate) fn function_of_kernel(kernel: FunctionHandle) -> Result<FunctionHandle> {
     kernel_on(kernel, &context::current()?.device)
 }
 
@@ -100,21 +96,16 @@ pub(crate) fn load_data(
     options: In<c_uint>,
     values: Out<usize>,
     count: c_uint,
-) -> Result<LibraryHandle, Code> {
+) -> Result<LibraryHandle> {
     let options = jit::Options::read(count, options, values)?;
     make(&image::read(image)?, &options)
 }
 
-pub(crate) fn load_file(
-    path: Text,
-    options: In<c_uint>,
-    values: Out<usize>,
-    count: c_uint,
-) -> Result<LibraryHandle, Code> {
+pub(crate) fn load_file(path: Text, options: In<c_uint>, values: Out<usize>, count: c_uint) -> Result<LibraryHandle> {
     make(&image::from_file(path)?, &jit::Options::read(count, options, values)?)
 }
 
-pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
+pub(crate) fn unload(library: LibraryHandle) -> Result {
     let removed = library.remove()?;
     let unload = |(loaded, module): (Arc<Loaded>, ModuleHandle)| {
         function::end_module(&loaded);
@@ -124,38 +115,38 @@ pub(crate) fn unload(library: LibraryHandle) -> Result<(), Code> {
     lock(&removed.modules).drain(..).map(unload).fold(Ok(()), Result::and)
 }
 
-pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle, Code> {
+pub(crate) fn kernel(library: LibraryHandle, name: Text) -> Result<FunctionHandle> {
     function::of_module(&library.get()?.first, &name.get()?)
 }
 
-pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint, Code> {
+pub(crate) fn kernel_count(library: LibraryHandle) -> Result<c_uint> {
     Ok(library.get()?.first.module.kernel_names().len() as c_uint)
 }
 
-pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: LibraryHandle) -> Result<(), Code> {
+pub(crate) fn kernels(list: Out<FunctionHandle>, count: c_uint, library: LibraryHandle) -> Result {
     let list = list.needed()?;
     state::check()?;
     function::list(list, count, &library.get()?.first)
 }
 
-pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle, Code> {
+pub(crate) fn module(library: LibraryHandle) -> Result<ModuleHandle> {
     let context = context::current()?;
     Ok(library.get()?.on(&context.device)?.1)
 }
 
 /// The address and size of a variable.
-pub(crate) fn global(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
+pub(crate) fn global(library: LibraryHandle, name: Text) -> Result<(u64, usize)> {
     let context = context::current()?;
     let MemoryRange { address, size } = library.get()?.on(&context.device)?.0.variable(&name.get()?)?;
     Ok((address, size_t(size)))
 }
 
 /// A managed variable.
-pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize), Code> {
+pub(crate) fn managed(library: LibraryHandle, name: Text) -> Result<(u64, usize)> {
     if library.get()?.first.has_managed { global(library, name) } else { Err(NOT_FOUND) }
 }
 
-pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<LibraryHandle, Code> {
+pub(crate) fn of_kernel(kernel: FunctionHandle) -> Result<LibraryHandle> {
     let loaded = kernel.get()?.loaded.clone();
     LIBRARIES.find(|library| library.has(&loaded)).ok_or(INVALID_VALUE)
 }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{Error, Linker};
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, NOT_SUPPORTED, Out, Text, lock, objects};
+use crate::abi::{
+    Code, Handle, INVALID_VALUE, In, Memory, NO_BINARY_FOR_GPU, NOT_SUPPORTED, Out, Result, Text, lock, objects,
+};
 use crate::context;
 use crate::module::image;
 use crate::module::jit;
@@ -36,7 +38,7 @@ const MACHINE_CODE: c_uint = 0;
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;
 
-pub(crate) fn create(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<LinkHandle, Code> {
+pub(crate) fn create(count: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<LinkHandle> {
     let options = jit::Options::read(count, options, values)?;
     options.begin()?;
     let state = Mutex::new(State { linker: Linker::new(image::choice()), inputs: 0, image: None });
@@ -52,7 +54,7 @@ pub(crate) fn add_data(
     count: c_uint,
     options: In<c_uint>,
     values: Out<usize>,
-) -> Result<(), Code> {
+) -> Result {
     let link = link.get()?;
     jit::Options::read(count, options, values)?;
     if data.is_null() || size == 0 {
@@ -70,7 +72,7 @@ pub(crate) fn add_file(
     count: c_uint,
     options: In<c_uint>,
     values: Out<usize>,
-) -> Result<(), Code> {
+) -> Result {
     let link = link.get()?;
     jit::Options::read(count, options, values)?;
     let path = path.get()?;
@@ -79,7 +81,7 @@ pub(crate) fn add_file(
 
 impl Link {
     /// Adds an input if it is PTX. Its bytes decide between PTX, fat binary, object and library, not the given kind.
-    fn add(&self, kind: c_uint, name: &str, bytes: &[u8]) -> Result<(), Code> {
+    fn add(&self, kind: c_uint, name: &str, bytes: &[u8]) -> Result {
         match kind {
             MACHINE_CODE => return Err(NO_BINARY_FOR_GPU.because("machine code (a cubin): only PTX can be linked")),
             PTX..=LIBRARY => {}
@@ -99,7 +101,7 @@ impl Link {
     }
 }
 
-pub(crate) fn complete(link: LinkHandle, image: Out<*const c_void>, size: Out<usize>) -> Result<(), Code> {
+pub(crate) fn complete(link: LinkHandle, image: Out<*const c_void>, size: Out<usize>) -> Result {
     let image = image.needed()?;
     context::current()?;
     let link = link.get()?;
@@ -113,7 +115,7 @@ pub(crate) fn complete(link: LinkHandle, image: Out<*const c_void>, size: Out<us
     image.set(bytes.as_ptr().cast())
 }
 
-pub(crate) fn destroy(link: LinkHandle) -> Result<(), Code> {
+pub(crate) fn destroy(link: LinkHandle) -> Result {
     crate::context::state::check()?;
     link.remove().map(|_| ())
 }

@@ -7,7 +7,7 @@ use ptx2spv_translator::Source;
 use ptx2spv_translator::interface::ServiceSizes;
 
 use crate::abi::trace::{self, Dumped};
-use crate::abi::{Code, Handle, NOT_FOUND, NOT_SUPPORTED, Names, objects};
+use crate::abi::{Code, Handle, NOT_FOUND, NOT_SUPPORTED, Names, Result, objects};
 use crate::context::{self, Context, state};
 use crate::memory::{self, variables};
 use crate::module::jit;
@@ -53,7 +53,7 @@ impl Loaded {
         source: &Source,
         options: &jit::Options,
         has_managed: bool,
-    ) -> Result<Self, Code> {
+    ) -> Result<Self> {
         options.begin()?;
         device.keep_apart(memory::is_used_elsewhere);
         // A library's module uses the limits of the current context.
@@ -95,7 +95,7 @@ impl Loaded {
         self.context.as_ref().is_some_and(|own| own.is(context))
     }
 
-    pub fn variable(&self, name: &str) -> Result<MemoryRange, Code> {
+    pub fn variable(&self, name: &str) -> Result<MemoryRange> {
         self.module.variable(name).ok_or(NOT_FOUND)
     }
 }

@@ -7,7 +7,7 @@ use ptx2spv_runtime::{
     ReadMode, Reference, ReferenceKind, Resource, ResourceView, TexelFormat, TextureDescriptor, texture_limits,
 };
 
-use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_FOUND, Out, Text, lock, objects};
+use crate::abi::{Handle, INVALID_VALUE, In, NOT_FOUND, Out, Result, Text, lock, objects};
 use crate::context::{self, Context};
 use crate::memory::array::{Array, ArrayHandle, Description, Mipmapped, MipmappedHandle};
 use crate::module::loaded::{Loaded, ModuleHandle};
@@ -62,7 +62,7 @@ impl State {
     }
 
     /// The resource and view that the settings describe.
-    fn resource(&self, context: &Context) -> Result<Option<(Resource, Option<ResourceView>)>, Code> {
+    fn resource(&self, context: &Context) -> Result<Option<(Resource, Option<ResourceView>)>> {
         let format = TexelFormat::from_cuda_number(self.format.0, self.format.1)?;
         let view = |own: TexelFormat, levels: u32, layers: Option<u32>| {
             let layers = (0, layers.unwrap_or(1) - 1);
@@ -97,7 +97,7 @@ impl TextureReference {
     }
 
     /// Binds the variable if its settings have changed.
-    fn update(&self, context: &Context) -> Result<(), Code> {
+    fn update(&self, context: &Context) -> Result {
         let mut state = lock(&self.state);
         let Some(variable) = self.variable.as_ref().filter(|_| state.is_changed) else { return Ok(()) };
         match state.resource(context)? {
@@ -112,17 +112,17 @@ impl TextureReference {
 }
 
 /// Binds those references of a module whose settings have changed since the last launch.
-pub(crate) fn update(context: &Context, module: &Loaded) -> Result<(), Code> {
+pub(crate) fn update(context: &Context, module: &Loaded) -> Result {
     module.names.try_for_each(|reference: TextureReferenceHandle| reference.get()?.update(context))
 }
 
-fn variable(module: &Loaded, name: &str, kind: ReferenceKind) -> Result<Reference, Code> {
+fn variable(module: &Loaded, name: &str, kind: ReferenceKind) -> Result<Reference> {
     let variable = module.module.reference(name).map_err(|error| NOT_FOUND.because(error))?;
     if variable.kind() == kind { Ok(variable) } else { Err(NOT_FOUND.because("a reference of another kind")) }
 }
 
 /// The texture reference of a variable.
-pub(crate) fn texture_of(module: &Loaded, name: &str) -> Result<TextureReferenceHandle, Code> {
+pub(crate) fn texture_of(module: &Loaded, name: &str) -> Result<TextureReferenceHandle> {
     let context = context::current()?;
     module.names.find_or_make(name, || {
         let variable = variable(module, name, ReferenceKind::Texture)?;
@@ -132,7 +132,7 @@ pub(crate) fn texture_of(module: &Loaded, name: &str) -> Result<TextureReference
 }
 
 /// The surface reference of a variable.
-pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReferenceHandle, Code> {
+pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReferenceHandle> {
     let context = context::current()?;
     module.names.find_or_make(name, || {
         let variable = variable(module, name, ReferenceKind::Surface)?;
@@ -140,16 +140,16 @@ pub(crate) fn surface_of(module: &Loaded, name: &str) -> Result<SurfaceReference
     })
 }
 
-pub(crate) fn of_module(module: ModuleHandle, name: Text) -> Result<TextureReferenceHandle, Code> {
+pub(crate) fn of_module(module: ModuleHandle, name: Text) -> Result<TextureReferenceHandle> {
     texture_of(&*module.get()?, &name.get()?)
 }
 
-pub(crate) fn surface_of_module(module: ModuleHandle, name: Text) -> Result<SurfaceReferenceHandle, Code> {
+pub(crate) fn surface_of_module(module: ModuleHandle, name: Text) -> Result<SurfaceReferenceHandle> {
     surface_of(&*module.get()?, &name.get()?)
 }
 
 /// Destroys a module's references.
-pub(crate) fn end_module(module: &Loaded) -> Result<(), Code> {
+pub(crate) fn end_module(module: &Loaded) -> Result {
     module.names.end::<TextureReference>()?;
     module.names.end::<SurfaceReference>()
 }
@@ -160,32 +160,32 @@ pub(crate) fn end_context(context: &Context) {
     SURFACES.remove_all(|reference| reference.context.is(context));
 }
 
-pub(crate) fn create() -> Result<TextureReferenceHandle, Code> {
+pub(crate) fn create() -> Result<TextureReferenceHandle> {
     let context = context::current()?;
     let declared = TextureDescriptor { read_mode: ReadMode::NormalizedFloat, ..TextureDescriptor::default() };
     let state = Mutex::new(State::new(&declared));
     Handle::new(Arc::new(TextureReference { context, variable: None, state }))
 }
 
-pub(crate) fn destroy(reference: TextureReferenceHandle) -> Result<(), Code> {
+pub(crate) fn destroy(reference: TextureReferenceHandle) -> Result {
     if get(reference)?.variable.is_some() {
         return Err(INVALID_VALUE.because("a module's reference is destroyed with the module"));
     }
     reference.remove().map(|_| ())
 }
 
-fn get(reference: TextureReferenceHandle) -> Result<Arc<TextureReference>, Code> {
+fn get(reference: TextureReferenceHandle) -> Result<Arc<TextureReference>> {
     context::current()?;
     reference.get()
 }
 
 /// Changes settings of a reference.
-fn change(reference: TextureReferenceHandle, change: impl FnOnce(&mut TextureDescription)) -> Result<(), Code> {
+fn change(reference: TextureReferenceHandle, change: impl FnOnce(&mut TextureDescription)) -> Result {
     get(reference)?.change(|state| change(&mut state.description));
     Ok(())
 }
 
-pub(crate) fn set_array(reference: TextureReferenceHandle, array: ArrayHandle, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn set_array(reference: TextureReferenceHandle, array: ArrayHandle, flags: c_uint) -> Result {
     let reference = get(reference)?;
     if array.is_null() {
         reference.change(|state| state.bound = Bound::Nothing);
@@ -201,11 +201,7 @@ pub(crate) fn set_array(reference: TextureReferenceHandle, array: ArrayHandle, f
     Ok(())
 }
 
-pub(crate) fn set_mipmapped(
-    reference: TextureReferenceHandle,
-    array: MipmappedHandle,
-    flags: c_uint,
-) -> Result<(), Code> {
+pub(crate) fn set_mipmapped(reference: TextureReferenceHandle, array: MipmappedHandle, flags: c_uint) -> Result {
     let reference = get(reference)?;
     check_override(flags)?;
     let bound = array.get()?;
@@ -217,7 +213,7 @@ pub(crate) fn set_mipmapped(
     Ok(())
 }
 
-fn check_override(flags: c_uint) -> Result<(), Code> {
+fn check_override(flags: c_uint) -> Result {
     if flags == OVERRIDE_FORMAT { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
@@ -227,12 +223,7 @@ fn align(address: u64) -> (u64, u64) {
     (address - offset, offset)
 }
 
-pub(crate) fn set_address(
-    offset: Out<usize>,
-    reference: TextureReferenceHandle,
-    address: u64,
-    bytes: usize,
-) -> Result<(), Code> {
+pub(crate) fn set_address(offset: Out<usize>, reference: TextureReferenceHandle, address: u64, bytes: usize) -> Result {
     let reference = get(reference)?;
     if address == 0 {
         reference.change(|state| state.bound = Bound::Nothing);
@@ -255,7 +246,7 @@ pub(crate) fn set_address_2d(
     description: In<Description>,
     address: u64,
     pitch: usize,
-) -> Result<(), Code> {
+) -> Result {
     let reference = get(reference)?;
     let Description { width, height, format, channels } = description.get()?;
     TexelFormat::from_cuda_number(format, channels)?;
@@ -270,7 +261,7 @@ pub(crate) fn set_address_2d(
     Ok(())
 }
 
-pub(crate) fn set_format(reference: TextureReferenceHandle, format: c_uint, channels: c_int) -> Result<(), Code> {
+pub(crate) fn set_format(reference: TextureReferenceHandle, format: c_uint, channels: c_int) -> Result {
     let reference = get(reference)?;
     let channels = c_uint::try_from(channels).map_err(|_| INVALID_VALUE)?;
     TexelFormat::from_cuda_number(format, channels)?;
@@ -278,43 +269,43 @@ pub(crate) fn set_format(reference: TextureReferenceHandle, format: c_uint, chan
     Ok(())
 }
 
-fn dimension(number: c_int) -> Result<usize, Code> {
+fn dimension(number: c_int) -> Result<usize> {
     usize::try_from(number).ok().filter(|&dimension| dimension < 3).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn set_address_mode(reference: TextureReferenceHandle, number: c_int, mode: c_uint) -> Result<(), Code> {
+pub(crate) fn set_address_mode(reference: TextureReferenceHandle, number: c_int, mode: c_uint) -> Result {
     let (dimension, mode) = (dimension(number)?, texture::address_mode(mode)?.code());
     change(reference, |description| description.address_modes[dimension] = mode)
 }
 
-pub(crate) fn set_filter_mode(reference: TextureReferenceHandle, filter: c_uint) -> Result<(), Code> {
+pub(crate) fn set_filter_mode(reference: TextureReferenceHandle, filter: c_uint) -> Result {
     let filter = texture::filter(filter)?.code();
     change(reference, |description| description.filter = filter)
 }
 
-pub(crate) fn set_mip_filter_mode(reference: TextureReferenceHandle, filter: c_uint) -> Result<(), Code> {
+pub(crate) fn set_mip_filter_mode(reference: TextureReferenceHandle, filter: c_uint) -> Result {
     let filter = texture::filter(filter)?.code();
     change(reference, |description| description.mip_filter = filter)
 }
 
-pub(crate) fn set_mip_bias(reference: TextureReferenceHandle, bias: f32) -> Result<(), Code> {
+pub(crate) fn set_mip_bias(reference: TextureReferenceHandle, bias: f32) -> Result {
     change(reference, |description| description.mip_bias = bias)
 }
 
-pub(crate) fn set_mip_levels(reference: TextureReferenceHandle, least: f32, most: f32) -> Result<(), Code> {
+pub(crate) fn set_mip_levels(reference: TextureReferenceHandle, least: f32, most: f32) -> Result {
     change(reference, |description| description.mip_levels = [least, most])
 }
 
-pub(crate) fn set_max_anisotropy(reference: TextureReferenceHandle, most: c_uint) -> Result<(), Code> {
+pub(crate) fn set_max_anisotropy(reference: TextureReferenceHandle, most: c_uint) -> Result {
     change(reference, |description| description.max_anisotropy = most)
 }
 
-pub(crate) fn set_border(reference: TextureReferenceHandle, color: In<f32>) -> Result<(), Code> {
+pub(crate) fn set_border(reference: TextureReferenceHandle, color: In<f32>) -> Result {
     let border = [color.at(0)?, color.at(1)?, color.at(2)?, color.at(3)?];
     change(reference, |description| description.border = border)
 }
 
-pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Result {
     let reference = get(reference)?;
     let mut state = lock(&reference.state);
     let description = TextureDescription { flags, ..state.description };
@@ -325,80 +316,76 @@ pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Res
 }
 
 /// One of the settings of a reference.
-fn tell<T>(reference: TextureReferenceHandle, what: impl FnOnce(&State) -> Option<T>) -> Result<T, Code> {
+fn tell<T>(reference: TextureReferenceHandle, what: impl FnOnce(&State) -> Option<T>) -> Result<T> {
     let reference = get(reference)?;
     what(&lock(&reference.state)).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn address(reference: TextureReferenceHandle) -> Result<u64, Code> {
+pub(crate) fn address(reference: TextureReferenceHandle) -> Result<u64> {
     tell(reference, |state| match state.bound {
         Bound::Linear { address, .. } | Bound::Pitched { address, .. } => Some(address),
         _ => None,
     })
 }
 
-pub(crate) fn array(reference: TextureReferenceHandle) -> Result<ArrayHandle, Code> {
+pub(crate) fn array(reference: TextureReferenceHandle) -> Result<ArrayHandle> {
     tell(reference, |state| match state.bound {
         Bound::Array(array, _) => Some(array),
         _ => None,
     })
 }
 
-pub(crate) fn mipmapped(reference: TextureReferenceHandle) -> Result<MipmappedHandle, Code> {
+pub(crate) fn mipmapped(reference: TextureReferenceHandle) -> Result<MipmappedHandle> {
     tell(reference, |state| match state.bound {
         Bound::Mipmapped(array, _) => Some(array),
         _ => None,
     })
 }
 
-pub(crate) fn address_mode(reference: TextureReferenceHandle, number: c_int) -> Result<c_uint, Code> {
+pub(crate) fn address_mode(reference: TextureReferenceHandle, number: c_int) -> Result<c_uint> {
     let dimension = dimension(number)?;
     tell(reference, |state| Some(state.description.address_modes[dimension]))
 }
 
-pub(crate) fn filter_mode(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+pub(crate) fn filter_mode(reference: TextureReferenceHandle) -> Result<c_uint> {
     tell(reference, |state| Some(state.description.filter))
 }
 
-pub(crate) fn mip_filter_mode(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+pub(crate) fn mip_filter_mode(reference: TextureReferenceHandle) -> Result<c_uint> {
     tell(reference, |state| Some(state.description.mip_filter))
 }
 
-pub(crate) fn mip_bias(reference: TextureReferenceHandle) -> Result<f32, Code> {
+pub(crate) fn mip_bias(reference: TextureReferenceHandle) -> Result<f32> {
     tell(reference, |state| Some(state.description.mip_bias))
 }
 
-pub(crate) fn mip_levels(least: Out<f32>, most: Out<f32>, reference: TextureReferenceHandle) -> Result<(), Code> {
+pub(crate) fn mip_levels(least: Out<f32>, most: Out<f32>, reference: TextureReferenceHandle) -> Result {
     let (least, [first, last]) = (least.needed()?, tell(reference, |state| Some(state.description.mip_levels))?);
     least.set(first)?;
     most.set(last)
 }
 
-pub(crate) fn max_anisotropy(reference: TextureReferenceHandle) -> Result<c_int, Code> {
+pub(crate) fn max_anisotropy(reference: TextureReferenceHandle) -> Result<c_int> {
     tell(reference, |state| c_int::try_from(state.description.max_anisotropy).ok())
 }
 
-pub(crate) fn border(color: Out<f32>, reference: TextureReferenceHandle) -> Result<(), Code> {
+pub(crate) fn border(color: Out<f32>, reference: TextureReferenceHandle) -> Result {
     let place = color.needed()?;
     let reference = get(reference)?;
     let border = lock(&reference.state).description.border;
     border.into_iter().enumerate().try_for_each(|(index, value)| place.at(index).set(value))
 }
 
-pub(crate) fn flags(reference: TextureReferenceHandle) -> Result<c_uint, Code> {
+pub(crate) fn flags(reference: TextureReferenceHandle) -> Result<c_uint> {
     tell(reference, |state| Some(state.description.flags))
 }
 
-pub(crate) fn format(reference: TextureReferenceHandle) -> Result<(c_uint, c_int), Code> {
+pub(crate) fn format(reference: TextureReferenceHandle) -> Result<(c_uint, c_int)> {
     let (number, count) = lock(&get(reference)?.state).format;
     Ok((number, c_int::try_from(count).map_err(|_| INVALID_VALUE)?))
 }
 
-pub(crate) fn set_surface_array(
-    reference: SurfaceReferenceHandle,
-    array: ArrayHandle,
-    flags: c_uint,
-) -> Result<(), Code> {
+pub(crate) fn set_surface_array(reference: SurfaceReferenceHandle, array: ArrayHandle, flags: c_uint) -> Result {
     context::current()?;
     if flags != 0 {
         return Err(INVALID_VALUE);
@@ -409,7 +396,7 @@ pub(crate) fn set_surface_array(
     Ok(())
 }
 
-pub(crate) fn surface_array(reference: SurfaceReferenceHandle) -> Result<ArrayHandle, Code> {
+pub(crate) fn surface_array(reference: SurfaceReferenceHandle) -> Result<ArrayHandle> {
     let reference = reference.get()?;
     let bound = lock(&reference.array).as_ref().map(|(handle, _)| *handle);
     bound.ok_or(INVALID_VALUE)

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::abi::{Code, GRAPH_EXEC_UPDATE_FAILURE, Handle, INVALID_VALUE, NOT_SUPPORTED, Out, layouts, lock};
+use crate::abi::{GRAPH_EXEC_UPDATE_FAILURE, Handle, INVALID_VALUE, NOT_SUPPORTED, Out, Result, layouts, lock};
 use crate::context;
 use crate::context::state;
 use crate::graph::command;
@@ -19,7 +19,7 @@ const FREE_ON_LAUNCH: u64 = 1;
 const DEVICE_LAUNCH: u64 = 4;
 const FLAGS: u64 = 15;
 
-pub(crate) fn instantiate_with_flags(graph: GraphHandle, flags: u64) -> Result<ExecHandle, Code> {
+pub(crate) fn instantiate_with_flags(graph: GraphHandle, flags: u64) -> Result<ExecHandle> {
     context::current()?;
     if flags & !FLAGS != 0 {
         return Err(INVALID_VALUE);
@@ -35,7 +35,7 @@ pub(crate) fn instantiate(
     error_node: Out<NodeHandle>,
     log: Out<c_char>,
     log_size: usize,
-) -> Result<ExecHandle, Code> {
+) -> Result<ExecHandle> {
     error_node.set_if_any(Handle::NULL);
     if log_size > 0 {
         log.set_if_any(0);
@@ -53,7 +53,7 @@ pub(crate) struct InstantiateParams {
     result: c_uint,
 }
 
-pub(crate) fn instantiate_with_params(graph: GraphHandle, params: Out<InstantiateParams>) -> Result<ExecHandle, Code> {
+pub(crate) fn instantiate_with_params(graph: GraphHandle, params: Out<InstantiateParams>) -> Result<ExecHandle> {
     let given = params.as_in().get()?;
     let result = instantiate_with_flags(graph, given.flags);
     params.set(InstantiateParams { error_node: Handle::NULL, result: result.is_err().into(), ..given })?;
@@ -73,7 +73,7 @@ pub(crate) struct UpdateResult {
 const TOPOLOGY_CHANGED: c_uint = 2;
 
 /// Replaces the commands by those of a graph with the same kinds of nodes.
-pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result<(), Code> {
+pub(crate) fn update(exec: ExecHandle, graph: GraphHandle, info: Out<UpdateResult>) -> Result {
     let exec = exec.get()?;
     let new = LaunchOrder::new(&*graph.get()?, exec.flags)?;
     let fits = exec.kinds() == new.kinds();
@@ -92,7 +92,7 @@ pub(crate) fn update_v1(
     graph: GraphHandle,
     error_node: Out<NodeHandle>,
     result: Out<c_uint>,
-) -> Result<(), Code> {
+) -> Result {
     let result = result.needed()?;
     state::check()?;
     let mut info = UpdateResult { result: 0, node: Handle::NULL, from: Handle::NULL };
@@ -103,34 +103,34 @@ pub(crate) fn update_v1(
 }
 
 /// A step that can be left out.
-fn optional(order: &LaunchOrder, node: NodeHandle) -> Result<&Step, Code> {
+fn optional(order: &LaunchOrder, node: NodeHandle) -> Result<&Step> {
     let step = order.step(node)?;
     if lock(&step.command).kind().can_be_disabled() { Ok(step) } else { Err(INVALID_VALUE) }
 }
 
-pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -> Result<(), Code> {
+pub(crate) fn set_enabled(exec: ExecHandle, node: NodeHandle, enabled: c_uint) -> Result {
     optional(&*exec.get()?, node)?.enabled.store(enabled != 0, Ordering::SeqCst);
     Ok(())
 }
 
-pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle) -> Result<c_uint, Code> {
+pub(crate) fn enabled(exec: ExecHandle, node: NodeHandle) -> Result<c_uint> {
     Ok(optional(&*exec.get()?, node)?.enabled.load(Ordering::SeqCst).into())
 }
 
-pub(crate) fn flags(exec: ExecHandle) -> Result<u64, Code> {
+pub(crate) fn flags(exec: ExecHandle) -> Result<u64> {
     Ok(exec.get()?.flags)
 }
 
-pub(crate) fn id(exec: ExecHandle) -> Result<c_uint, Code> {
+pub(crate) fn id(exec: ExecHandle) -> Result<c_uint> {
     Ok(exec.get()?.id as c_uint)
 }
 
-pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result {
     stream::used(stream)?;
     exec.get().map(|_| ())
 }
 
-pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let order = exec.get()?;
     if order.flags & FREE_ON_LAUNCH != 0 {
@@ -147,7 +147,7 @@ pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result<(), Code>
     Ok(used.stream.call(move || drop(objects))?)
 }
 
-pub(crate) fn destroy_exec(exec: ExecHandle) -> Result<(), Code> {
+pub(crate) fn destroy_exec(exec: ExecHandle) -> Result {
     exec.remove().map(|_| ())
 }
 

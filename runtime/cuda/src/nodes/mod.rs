@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ptx2spv_runtime::SetValue;
 
-use crate::abi::{Code, HostFunction, INVALID_VALUE, In, Memory, NOT_SUPPORTED, layouts, lock};
+use crate::abi::{HostFunction, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Result, layouts, lock};
 use crate::context::state;
 use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
 use crate::graph::launch_order::{self, Child, ExecHandle, LaunchOrder};
@@ -20,12 +20,7 @@ use crate::memory::set::{Rows, Set};
 use crate::stream::event::{self, EventHandle, Record, Wait};
 use crate::stream::launch_attributes::Value;
 
-pub(crate) fn add(
-    graph: GraphHandle,
-    after: In<NodeHandle>,
-    count: usize,
-    command: impl Maker,
-) -> Result<NodeHandle, Code> {
+pub(crate) fn add(graph: GraphHandle, after: In<NodeHandle>, count: usize, command: impl Maker) -> Result<NodeHandle> {
     let graph = graph.get()?;
     let after = after.handles(count)?;
     graph.add(command.make()?, after)
@@ -56,7 +51,7 @@ impl Description for SetParams {
         Self { address, pitch, value, element, width, height }
     }
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         let Self { address, pitch, value, element, width, height } = self;
         let value = match element {
             1 => SetValue::Byte(value.try_into().map_err(|_| INVALID_VALUE)?),
@@ -83,13 +78,13 @@ impl Description for CallParams {
         Self { function: Some(call.function), data: call.data }
     }
 
-    fn command(self) -> Result<SharedCommand, Code> {
+    fn command(self) -> Result<SharedCommand> {
         Ok(Arc::new(HostCall { function: self.function.ok_or(INVALID_VALUE)?, data: self.data }))
     }
 }
 
 /// Replaces a node's command by another one of the same kind.
-pub(crate) fn set(node: NodeHandle, command: impl Maker) -> Result<(), Code> {
+pub(crate) fn set(node: NodeHandle, command: impl Maker) -> Result {
     let command = command.make()?;
     state::check()?;
     let node = node.get()?;
@@ -97,12 +92,12 @@ pub(crate) fn set(node: NodeHandle, command: impl Maker) -> Result<(), Code> {
 }
 
 /// Replaces a command of an executable graph by another one of the same kind.
-pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, command: impl Maker) -> Result<(), Code> {
+pub(crate) fn set_exec(exec: ExecHandle, node: NodeHandle, command: impl Maker) -> Result {
     exec.get()?.set(node, command.make()?)
 }
 
 /// Replaces the commands of a child graph by those of a graph with the same kinds of nodes.
-pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHandle) -> Result<(), Code> {
+pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHandle) -> Result {
     let (exec, new) = (exec.get()?, LaunchOrder::new(&*child.get()?, 0)?);
     let place = lock(&exec.step(node)?.command).clone();
     let known: &LaunchOrder = command::of_type(&place).ok_or(INVALID_VALUE)?;
@@ -115,7 +110,7 @@ pub(crate) fn set_exec_graph(exec: ExecHandle, node: NodeHandle, child: GraphHan
 
 // Functions that read the parameters of graph nodes, and the attributes of kernel nodes.
 
-pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
+pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand> {
     state::check()?;
     let node = node.get()?;
     let command = lock(&node.command);
@@ -123,43 +118,43 @@ pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand, Code> {
 }
 
 /// What a function reads from a node's command, which must have the type.
-fn read<T: Command, P>(node: NodeHandle, read: impl FnOnce(&T) -> P) -> Result<P, Code> {
+fn read<T: Command, P>(node: NodeHandle, read: impl FnOnce(&T) -> P) -> Result<P> {
     let command = command_of(node)?;
     Ok(read(command::of_type(&command).ok_or(INVALID_VALUE)?))
 }
 
 /// The description of a node's command.
-pub(crate) fn params_of<T: Description>(node: NodeHandle) -> Result<T, Code> {
+pub(crate) fn params_of<T: Description>(node: NodeHandle) -> Result<T> {
     read(node, T::of)
 }
 
-pub(crate) fn child_graph(node: NodeHandle) -> Result<GraphHandle, Code> {
+pub(crate) fn child_graph(node: NodeHandle) -> Result<GraphHandle> {
     read(node, |child: &Child| child.handle)
 }
 
-pub(crate) fn record(node: NodeHandle) -> Result<EventHandle, Code> {
+pub(crate) fn record(node: NodeHandle) -> Result<EventHandle> {
     read(node, |record: &Record| record.0.handle)
 }
 
-pub(crate) fn wait(node: NodeHandle) -> Result<EventHandle, Code> {
+pub(crate) fn wait(node: NodeHandle) -> Result<EventHandle> {
     read(node, |wait: &Wait| wait.0.handle)
 }
 
-pub(crate) fn allocation(node: NodeHandle) -> Result<AllocateParams, Code> {
+pub(crate) fn allocation(node: NodeHandle) -> Result<AllocateParams> {
     read(node, Allocate::params)
 }
 
-pub(crate) fn free(node: NodeHandle) -> Result<u64, Code> {
+pub(crate) fn free(node: NodeHandle) -> Result<u64> {
     read(node, |free: &Free| free.address)
 }
 
-pub(crate) fn attribute(node: NodeHandle, number: c_uint) -> Result<Value, Code> {
+pub(crate) fn attribute(node: NodeHandle, number: c_uint) -> Result<Value> {
     let command = command_of(node)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
     launch.attributes().of_node(number)
 }
 
-pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {
+pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) -> Result {
     let command = command_of(node)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
     let mut attributes = launch.attributes().clone();
@@ -167,7 +162,7 @@ pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) 
     set(node, || launch.with_attributes(attributes))
 }
 
-pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result<(), Code> {
+pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result {
     let (from, command) = (command_of(from)?, command_of(to)?);
     let from: &Launch = command::of_type(&from).ok_or(INVALID_VALUE)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
@@ -195,7 +190,7 @@ const FREE: c_int = NodeKind::Free as c_int;
 const OPERATIONS: c_int = NodeKind::MemoryOperations as c_int;
 
 /// The command that the parameters describe.
-pub(crate) fn any_command(params: Memory) -> Result<SharedCommand, Code> {
+pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
     let kind = params.as_in::<c_int>().get()?;
     let body = params.offset(BODY);
     Ok(match kind {
@@ -217,7 +212,7 @@ pub(crate) fn any_command(params: Memory) -> Result<SharedCommand, Code> {
 }
 
 /// Makes a command of a node's parameters: the driver's, or the runtime API's.
-type Make = fn(Memory) -> Result<SharedCommand, Code>;
+type Make = fn(Memory) -> Result<SharedCommand>;
 
 /// Adds a node after others; each edge may have data.
 pub(crate) fn add_any(
@@ -226,25 +221,25 @@ pub(crate) fn add_any(
     (data, count): (In<u64>, usize),
     params: Memory,
     make: Make,
-) -> Result<NodeHandle, Code> {
+) -> Result<NodeHandle> {
     graph::check_edge_data(data, count)?;
     add(graph, after, count, || make(params))
 }
 
 /// Fails if the parameters of a node of this kind can't be replaced.
-fn check_replaceable(params: Memory) -> Result<(), Code> {
+fn check_replaceable(params: Memory) -> Result {
     match params.as_in::<c_int>().get()? {
         GRAPH | ALLOCATE | FREE | EMPTY => Err(NOT_SUPPORTED.because("nodes whose parameters are fixed")),
         _ => Ok(()),
     }
 }
 
-pub(crate) fn set_any(node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+pub(crate) fn set_any(node: NodeHandle, params: Memory, make: Make) -> Result {
     check_replaceable(params)?;
     set(node, || make(params))
 }
 
-pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result<(), Code> {
+pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory, make: Make) -> Result {
     if params.as_in::<c_int>().get()? == GRAPH {
         return set_exec_graph(exec, node, params.offset(BODY).as_in().get()?);
     }
@@ -253,7 +248,7 @@ pub(crate) fn set_exec_any(exec: ExecHandle, node: NodeHandle, params: Memory, m
 }
 
 /// Writes the kind and the parameters of a node.
-pub(crate) fn get_any(node: NodeHandle, params: Memory) -> Result<(), Code> {
+pub(crate) fn get_any(node: NodeHandle, params: Memory) -> Result {
     /// The structure as zeros.
     const ZEROS: [u64; 32] = [0; 32];
     let place = params.as_out::<[u64; 32]>().needed()?;

@@ -4,7 +4,8 @@ use std::ffi::CStr;
 
 use crate::abi::call::Call;
 use crate::abi::{
-    Code, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_FOUND, NOT_INITIALIZED, NOT_SUPPORTED, OUT_OF_MEMORY, SUCCESS,
+    Code, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_FOUND, NOT_INITIALIZED, NOT_SUPPORTED, OUT_OF_MEMORY, Result,
+    SUCCESS,
 };
 use crate::nvml;
 
@@ -45,7 +46,7 @@ pub(super) fn text(result: u32) -> &'static CStr {
 }
 
 /// Runs a function's body and returns its result code.
-pub(super) fn run(call: &Call<'_>, body: impl FnOnce() -> Result<(), Code>) -> u32 {
+pub(super) fn run(call: &Call<'_>, body: impl FnOnce() -> Result) -> u32 {
     number(call.run_with_names(|code| Some(text(number(code))), body))
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::{BusAddress, Device, DeviceInfo};
 
-use crate::abi::{Code, INVALID_VALUE, Memory, NOT_FOUND, NOT_INITIALIZED, Out, Text, layouts, lock};
+use crate::abi::{INVALID_VALUE, Memory, NOT_FOUND, NOT_INITIALIZED, Out, Result, Text, layouts, lock};
 use crate::context::{device, state, visible};
 use call::TOO_SMALL;
 
@@ -75,7 +75,7 @@ layouts! {
 }
 
 /// The device of a number: the driver library's, or one for the length of a call.
-fn device_of(number: usize) -> Result<Device, Code> {
+fn device_of(number: usize) -> Result<Device> {
     state::check_process()?;
     let entries = match state::devices() {
         Err(NOT_INITIALIZED) => Vec::new(),
@@ -87,7 +87,7 @@ fn device_of(number: usize) -> Result<Device, Code> {
     }
 }
 
-pub(crate) fn initialize() -> Result<(), Code> {
+pub(crate) fn initialize() -> Result {
     state::check_process()?;
     let mut open = lock(&OPEN);
     if open.0.is_none() {
@@ -99,7 +99,7 @@ pub(crate) fn initialize() -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn shut_down() -> Result<(), Code> {
+pub(crate) fn shut_down() -> Result {
     let mut open = lock(&OPEN);
     open.1 = open.1.checked_sub(1).ok_or(NOT_INITIALIZED)?;
     if open.1 == 0 {
@@ -109,79 +109,79 @@ pub(crate) fn shut_down() -> Result<(), Code> {
 }
 
 /// The devices, once the library is initialised.
-fn opened() -> Result<Arc<[Known]>, Code> {
+fn opened() -> Result<Arc<[Known]>> {
     lock(&OPEN).0.clone().ok_or(NOT_INITIALIZED)
 }
 
 /// Fails before the library is initialised.
-pub(crate) fn check() -> Result<(), Code> {
+pub(crate) fn check() -> Result {
     opened().map(|_| ())
 }
 
 /// Acts on what is known of the device of a handle.
-fn of_handle<T>(handle: usize, act: impl FnOnce(&Known) -> T) -> Result<T, Code> {
+fn of_handle<T>(handle: usize, act: impl FnOnce(&Known) -> T) -> Result<T> {
     let known = opened()?;
     known.iter().find(|known| known.handle() == handle).map(act).ok_or(INVALID_VALUE)
 }
 
 /// The handle of the first device that is meant.
-fn find(is_meant: impl Fn(&Known) -> bool) -> Result<usize, Code> {
+fn find(is_meant: impl Fn(&Known) -> bool) -> Result<usize> {
     opened()?.iter().find(|known| is_meant(known)).map(Known::handle).ok_or(NOT_FOUND)
 }
 
-pub(crate) fn count() -> Result<c_uint, Code> {
+pub(crate) fn count() -> Result<c_uint> {
     opened().map(|known| c_uint::try_from(known.len()).unwrap_or(c_uint::MAX))
 }
 
-pub(crate) fn by_index(index: c_uint) -> Result<usize, Code> {
+pub(crate) fn by_index(index: c_uint) -> Result<usize> {
     opened()?.get(index as usize).map(Known::handle).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn by_uuid(text: Text) -> Result<usize, Code> {
+pub(crate) fn by_uuid(text: Text) -> Result<usize> {
     check()?;
     let text = text.get()?;
     find(|known| known.info.cuda_uuid() == text)
 }
 
-pub(crate) fn by_bus_id(text: Text) -> Result<usize, Code> {
+pub(crate) fn by_bus_id(text: Text) -> Result<usize> {
     check()?;
     let bus = visible::read_bus_address(&text.get()?).ok_or(NOT_FOUND)?;
     find(|known| known.bus == bus)
 }
 
 /// The device's number.
-pub(crate) fn index(device: usize) -> Result<c_uint, Code> {
+pub(crate) fn index(device: usize) -> Result<c_uint> {
     of_handle(device, |known| c_uint::try_from(known.number).unwrap_or(c_uint::MAX))
 }
 
 /// The answer of questions that have zero for one: there is no brand, and the mode is the default one.
-pub(crate) fn zero(device: usize) -> Result<c_uint, Code> {
+pub(crate) fn zero(device: usize) -> Result<c_uint> {
     of_handle(device, |_| 0)
 }
 
 /// Writes a text to a buffer that must have room for all of it.
-fn write(text: &str, place: Out<c_char>, length: c_uint) -> Result<(), Code> {
+fn write(text: &str, place: Out<c_char>, length: c_uint) -> Result {
     if length as usize <= text.len() {
         return Err(TOO_SMALL);
     }
     device::write_text(text, place, length.try_into().unwrap_or(c_int::MAX))
 }
 
-pub(crate) fn name(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
+pub(crate) fn name(device: usize, text: Out<c_char>, length: c_uint) -> Result {
     write(&of_handle(device, |known| known.info.name.clone())?, text, length)
 }
 
-pub(crate) fn uuid(device: usize, text: Out<c_char>, length: c_uint) -> Result<(), Code> {
+pub(crate) fn uuid(device: usize, text: Out<c_char>, length: c_uint) -> Result {
     write(&of_handle(device, |known| known.info.cuda_uuid())?, text, length)
 }
 
 /// The total, free and used memory.
-pub(crate) fn memory(handle: usize) -> Result<[u64; 3], Code> {
+pub(crate) fn memory(handle: usize) -> Result<[u64; 3]> {
     let info = device_of(of_handle(handle, |known| known.number)?)?.memory().info();
     Ok([info.total, info.free, info.total.saturating_sub(info.free)])
 }
 
-pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result<(), Code> {
+pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result {
     let [total, free, used] = memory(device)?;
     if place.as_in::<u32>().get()? != MEMORY_VERSION {
         return Err(INVALID_VALUE);
@@ -189,7 +189,7 @@ pub(crate) fn memory_with_version(device: usize, place: Memory) -> Result<(), Co
     place.as_out().set(MemoryInfo { version: MEMORY_VERSION, _gap: 0, total, reserved: 0, free, used })
 }
 
-fn bus_with<const END: usize>(device: usize, has_id: bool) -> Result<Bus<END>, Code> {
+fn bus_with<const END: usize>(device: usize, has_id: bool) -> Result<Bus<END>> {
     fn padded<const N: usize>(text: &str) -> [u8; N] {
         let mut bytes = [0; N];
         bytes.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
@@ -203,15 +203,15 @@ fn bus_with<const END: usize>(device: usize, has_id: bool) -> Result<Bus<END>, C
     })
 }
 
-pub(crate) fn bus(device: usize) -> Result<BusInfo, Code> {
+pub(crate) fn bus(device: usize) -> Result<BusInfo> {
     bus_with(device, true)
 }
 
-pub(crate) fn bus_of_old(device: usize) -> Result<OldBusInfo, Code> {
+pub(crate) fn bus_of_old(device: usize) -> Result<OldBusInfo> {
     bus_with(device, false)
 }
 
-pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) -> Result<(), Code> {
+pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) -> Result {
     of_handle(device, |_| ())?;
     let (major, minor) = (major.needed()?, minor.needed()?);
     let (a, b) = device::capability();
@@ -220,7 +220,7 @@ pub(crate) fn capability(device: usize, major: Out<c_int>, minor: Out<c_int>) ->
 }
 
 /// NVML's number of an architecture, by the compute capability.
-pub(crate) fn architecture(device: usize) -> Result<c_uint, Code> {
+pub(crate) fn architecture(device: usize) -> Result<c_uint> {
     of_handle(device, |_| ())?;
     Ok(match device::capability() {
         (..5, _) => 2,
@@ -235,17 +235,17 @@ pub(crate) fn architecture(device: usize) -> Result<c_uint, Code> {
     })
 }
 
-pub(crate) fn cuda_version(version: Out<c_int>) -> Result<(), Code> {
+pub(crate) fn cuda_version(version: Out<c_int>) -> Result {
     device::version(version)
 }
 
 /// The version of the first device's Vulkan driver.
-pub(crate) fn driver_version(text: Out<c_char>, length: c_uint) -> Result<(), Code> {
+pub(crate) fn driver_version(text: Out<c_char>, length: c_uint) -> Result {
     write(opened()?.first().map_or("0.0", |known| known.info.driver_number()), text, length)
 }
 
 /// The version of NVML, which begins with CUDA's.
-pub(crate) fn own_version(text: Out<c_char>, length: c_uint) -> Result<(), Code> {
+pub(crate) fn own_version(text: Out<c_char>, length: c_uint) -> Result {
     check()?;
     write("12.0", text, length)
 }

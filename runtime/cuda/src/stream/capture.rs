@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::{
-    Code, Handle, ILLEGAL_STATE, INVALID_VALUE, In, Out, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED, lock,
+    Handle, ILLEGAL_STATE, INVALID_VALUE, In, Out, Result, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED, lock,
 };
 use crate::graph::{Graph, GraphHandle, NodeHandle};
 use crate::stream::{self, Capture, Point, StreamHandle};
@@ -14,7 +14,7 @@ use crate::stream::{self, Capture, Point, StreamHandle};
 /// The highest capture mode. Modes restrict calls of other threads; no call needs that here.
 const MODES: c_uint = 3;
 
-pub(crate) fn begin(stream: StreamHandle, mode: c_uint) -> Result<(), Code> {
+pub(crate) fn begin(stream: StreamHandle, mode: c_uint) -> Result {
     let graph = Graph::new();
     let handle = Handle::new(graph.clone())?;
     let begun = begin_with(stream, graph, handle, Vec::new(), mode);
@@ -31,7 +31,7 @@ pub(crate) fn begin_to_graph(
     after: In<NodeHandle>,
     count: usize,
     mode: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     begin_with(stream, graph.get()?, graph, after.handles(count)?, mode)
 }
 
@@ -41,7 +41,7 @@ fn begin_with(
     handle: GraphHandle,
     after: Vec<NodeHandle>,
     mode: c_uint,
-) -> Result<(), Code> {
+) -> Result {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let used = stream::used(stream)?;
     if mode >= MODES {
@@ -56,7 +56,7 @@ fn begin_with(
     Ok(())
 }
 
-pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), Code> {
+pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result {
     let used = stream::used(stream)?;
     let made = used.made().map_err(|_| ILLEGAL_STATE)?;
     let graph = graph.needed()?;
@@ -87,7 +87,7 @@ pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result<(), C
 /// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.
 const ACTIVE: c_uint = 1;
 
-pub(crate) fn is_capturing(stream: StreamHandle) -> Result<c_uint, Code> {
+pub(crate) fn is_capturing(stream: StreamHandle) -> Result<c_uint> {
     let used = stream::used(stream)?;
     Ok(if used.is_capturing() { ACTIVE } else { 0 })
 }
@@ -100,7 +100,7 @@ pub(crate) fn info(
     after: Out<*const NodeHandle>,
     edges: Out<usize>,
     count: Out<usize>,
-) -> Result<(), Code> {
+) -> Result {
     // Edge data is not supported.
     edges.set_if_any(0);
     let status = status.needed()?;
@@ -116,12 +116,7 @@ pub(crate) fn info(
     status.set(ACTIVE)
 }
 
-pub(crate) fn update_dependencies(
-    stream: StreamHandle,
-    nodes: In<NodeHandle>,
-    count: usize,
-    flags: c_uint,
-) -> Result<(), Code> {
+pub(crate) fn update_dependencies(stream: StreamHandle, nodes: In<NodeHandle>, count: usize, flags: c_uint) -> Result {
     let used = stream::used(stream)?;
     let made = used.made().map_err(|_| ILLEGAL_STATE)?;
     let nodes = nodes.handles(count)?;
@@ -135,7 +130,7 @@ pub(crate) fn update_dependencies(
     Ok(())
 }
 
-pub(crate) fn exchange_mode(mode: Out<c_int>) -> Result<(), Code> {
+pub(crate) fn exchange_mode(mode: Out<c_int>) -> Result {
     thread_local! {
         static MODE: Cell<c_int> = const { Cell::new(0) };
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Error, Event, Stream};
 
 use crate::abi::{
-    CAPTURED_EVENT, Code, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, STREAM_CAPTURE_ISOLATION, lock,
+    CAPTURED_EVENT, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, Result, STREAM_CAPTURE_ISOLATION, lock,
     objects,
 };
 use crate::context::{self, Context};
@@ -34,7 +34,7 @@ const DISABLE_TIMING: c_uint = 2;
 const INTERPROCESS: c_uint = 4;
 const FLAGS: c_uint = 7;
 
-pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result {
     let event = event.needed()?;
     let context = context::current()?;
     if flags & !FLAGS != 0 || (flags & INTERPROCESS != 0 && flags & DISABLE_TIMING == 0) {
@@ -56,12 +56,12 @@ pub(crate) fn create(event: Out<EventHandle>, flags: c_uint) -> Result<(), Code>
     }))?)
 }
 
-pub(crate) fn destroy(event: EventHandle) -> Result<(), Code> {
+pub(crate) fn destroy(event: EventHandle) -> Result {
     crate::context::state::check()?;
     event.remove().map(|_| ())
 }
 
-pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let made = event.get()?;
     if let Some(point) = used.point() {
@@ -76,7 +76,7 @@ pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result<(), Cod
 }
 
 impl MadeEvent {
-    fn record_in(&self, stream: &Stream) -> Result<(), Code> {
+    fn record_in(&self, stream: &Stream) -> Result {
         self.event.record(stream)?;
         self.recorded.store(true, Ordering::SeqCst);
         Ok(())
@@ -95,7 +95,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub fn new(handle: EventHandle) -> Result<Self, Code> {
+    pub fn new(handle: EventHandle) -> Result<Self> {
         Ok(Self { handle, event: handle.get()? })
     }
 }
@@ -105,7 +105,7 @@ pub(crate) struct Record(pub Known);
 pub(crate) struct Wait(pub Known);
 
 impl Command for Record {
-    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result {
         self.0.event.record_in(stream)
     }
 
@@ -115,7 +115,7 @@ impl Command for Record {
 }
 
 impl Command for Wait {
-    fn run(&self, _context: &Context, stream: &Stream) -> Result<(), Code> {
+    fn run(&self, _context: &Context, stream: &Stream) -> Result {
         let MadeEvent { context, event, .. } = &*self.0.event;
         if !stream.device().is(&context.device) {
             // Its kernels may have printed, or have failed.
@@ -129,15 +129,15 @@ impl Command for Wait {
     }
 }
 
-pub(crate) fn record_command(event: EventHandle) -> Result<SharedCommand, Code> {
+pub(crate) fn record_command(event: EventHandle) -> Result<SharedCommand> {
     Ok(Arc::new(Record(Known::new(event)?)))
 }
 
-pub(crate) fn wait_command(event: EventHandle) -> Result<SharedCommand, Code> {
+pub(crate) fn wait_command(event: EventHandle) -> Result<SharedCommand> {
     Ok(Arc::new(Wait(Known::new(event)?)))
 }
 
-pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result {
     let used = stream::used(stream)?;
     let known = Known::new(event)?;
     // Flag 1 is for wait nodes of graphs.
@@ -151,7 +151,7 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
     }
 }
 
-pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result<(), Code> {
+pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result {
     // Flag 1 is for record nodes of graphs.
     if flags > 1 {
         return Err(INVALID_VALUE);
@@ -159,17 +159,17 @@ pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags:
     record(event, stream)
 }
 
-pub(crate) fn query(event: EventHandle) -> Result<(), Code> {
+pub(crate) fn query(event: EventHandle) -> Result {
     let made = live(event)?;
     if made.context.after(made.event.has_passed())? { Ok(()) } else { Err(NOT_READY) }
 }
 
-pub(crate) fn synchronize(event: EventHandle) -> Result<(), Code> {
+pub(crate) fn synchronize(event: EventHandle) -> Result {
     let made = live(event)?;
     made.context.after(made.event.synchronize())
 }
 
-fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
+fn live(event: EventHandle) -> Result<Arc<MadeEvent>> {
     crate::context::state::check()?;
     let made = event.get()?;
     made.context.check()?;
@@ -179,7 +179,7 @@ fn live(event: EventHandle) -> Result<Arc<MadeEvent>, Code> {
     Ok(made)
 }
 
-pub(crate) fn elapsed(start: EventHandle, end: EventHandle) -> Result<f32, Code> {
+pub(crate) fn elapsed(start: EventHandle, end: EventHandle) -> Result<f32> {
     let (start, end) = (live(start)?, live(end)?);
     for made in [&start, &end] {
         if !made.has_time || !made.recorded.load(Ordering::SeqCst) {

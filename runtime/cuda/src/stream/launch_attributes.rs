@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::abi::{Code, INVALID_VALUE, NOT_SUPPORTED};
+use crate::abi::{INVALID_VALUE, NOT_SUPPORTED, Result};
 
 /// `CUlaunchAttributeValue`: a union. Clusters use the first three numbers, events the first two, most attributes the
 /// first.
@@ -46,7 +46,7 @@ impl Attributes {
         Self(smallvec![(COOPERATIVE, value)])
     }
 
-    pub fn set(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
+    pub fn set(&mut self, number: c_uint, value: Value) -> Result {
         let has_effect = [COOPERATIVE, CLUSTER, PROGRAMMATIC_EVENT, COMPLETION_EVENT].contains(&number);
         if !has_effect && !HINTS.contains(&number) {
             return Err(NOT_SUPPORTED.because(format!("launch attribute {number}")));
@@ -58,20 +58,20 @@ impl Attributes {
         Ok(())
     }
 
-    pub fn set_of_stream(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
+    pub fn set_of_stream(&mut self, number: c_uint, value: Value) -> Result {
         if OF_STREAMS.contains(&number) { self.set(number, value) } else { Err(INVALID_VALUE) }
     }
 
-    pub fn set_of_node(&mut self, number: c_uint, value: Value) -> Result<(), Code> {
+    pub fn set_of_node(&mut self, number: c_uint, value: Value) -> Result {
         if OF_NODES.contains(&number) { self.set(number, value) } else { Err(INVALID_VALUE) }
     }
 
-    pub fn of_stream(&self, number: c_uint) -> Result<Value, Code> {
+    pub fn of_stream(&self, number: c_uint) -> Result<Value> {
         if OF_STREAMS.contains(&number) { Ok(self.value(number)) } else { Err(INVALID_VALUE) }
     }
 
     /// The value of a kernel node's attribute.
-    pub fn of_node(&self, number: c_uint) -> Result<Value, Code> {
+    pub fn of_node(&self, number: c_uint) -> Result<Value> {
         if OF_NODES.contains(&number) { Ok(self.value(number)) } else { Err(INVALID_VALUE) }
     }
 

@@ -14,7 +14,7 @@ use ptx2spv_runtime::{Stream, StreamOptions};
 
 use crate::abi::call::is_per_thread;
 use crate::abi::{
-    Code, Handle, HostFunction, INVALID_HANDLE, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out,
+    Handle, HostFunction, INVALID_HANDLE, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out, Result,
     STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
 use crate::context::{self, Context, ContextHandle, state};
@@ -60,7 +60,7 @@ impl Capture {
         Self { point, is_origin, shown: Vec::new() }
     }
 
-    pub fn add(&mut self, command: SharedCommand) -> Result<(), Code> {
+    pub fn add(&mut self, command: SharedCommand) -> Result {
         let Point { graph, after, .. } = &mut self.point;
         let node = graph.add(command, after.clone())?;
         *after = vec![node];
@@ -69,7 +69,7 @@ impl Capture {
 }
 
 /// Makes a stream wait for a point in another captured stream, which captures the stream too.
-pub(crate) fn join_capture(capture: &Mutex<Option<Capture>>, point: &Point) -> Result<(), Code> {
+pub(crate) fn join_capture(capture: &Mutex<Option<Capture>>, point: &Point) -> Result {
     match &mut *lock(capture) {
         Some(capture) if capture.point.id == point.id => {
             for &node in &point.after {
@@ -136,7 +136,7 @@ impl MadeStream {
 
 impl Used {
     /// Runs a command in the stream, or adds it to a graph if the stream is being captured.
-    pub fn submit(&self, command: SharedCommand) -> Result<(), Code> {
+    pub fn submit(&self, command: SharedCommand) -> Result {
         let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
         if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
             return capture.add(command);
@@ -155,17 +155,17 @@ impl Used {
     }
 
     /// The stream's state. Fails for the legacy default stream, which can't be captured.
-    pub fn made(&self) -> Result<&Arc<MadeStream>, Code> {
+    pub fn made(&self) -> Result<&Arc<MadeStream>> {
         self.made.as_ref().ok_or(STREAM_CAPTURE_UNSUPPORTED)
     }
 
     /// Fails if the stream is being captured: for operations that graphs can't hold.
-    fn uncaptured(self) -> Result<Self, Code> {
+    fn uncaptured(self) -> Result<Self> {
         if self.is_capturing() { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(self) }
     }
 }
 
-pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
+pub(crate) fn used(handle: StreamHandle) -> Result<Used> {
     match handle.value() {
         0 if is_per_thread() => own(),
         0 | LEGACY => {
@@ -183,21 +183,21 @@ pub(crate) fn used(handle: StreamHandle) -> Result<Used, Code> {
 }
 
 /// The thread's own default stream.
-fn own() -> Result<Used, Code> {
+fn own() -> Result<Used> {
     let context = context::current()?;
     Ok(per_thread(&context).used())
 }
 
 /// The stream for functions that don't name one.
-pub(crate) fn default() -> Result<Used, Code> {
+pub(crate) fn default() -> Result<Used> {
     used(Handle::NULL)
 }
 
-pub(crate) fn create(flags: c_uint) -> Result<StreamHandle, Code> {
+pub(crate) fn create(flags: c_uint) -> Result<StreamHandle> {
     create_with_priority(flags, LEAST_PRIORITY)
 }
 
-pub(crate) fn create_with_priority(flags: c_uint, priority: c_int) -> Result<StreamHandle, Code> {
+pub(crate) fn create_with_priority(flags: c_uint, priority: c_int) -> Result<StreamHandle> {
     let context = context::current()?;
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
     let urgent = priority < LEAST_PRIORITY;
@@ -211,7 +211,7 @@ pub(crate) fn create_with_priority(flags: c_uint, priority: c_int) -> Result<Str
 }
 
 /// The least and the greatest priority.
-pub(crate) fn priority_range() -> Result<(c_int, c_int), Code> {
+pub(crate) fn priority_range() -> Result<(c_int, c_int)> {
     context::current().map(|_| (LEAST_PRIORITY, GREATEST_PRIORITY))
 }
 
@@ -221,49 +221,49 @@ fn next_id() -> u64 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
-pub(crate) fn destroy(stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn destroy(stream: StreamHandle) -> Result {
     // Work already submitted to the stream still completes.
     stream.remove().map(|_| ())
 }
 
-pub(crate) fn synchronize(stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn synchronize(stream: StreamHandle) -> Result {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     context.after(stream.synchronize())
 }
 
-pub(crate) fn query(stream: StreamHandle) -> Result<(), Code> {
+pub(crate) fn query(stream: StreamHandle) -> Result {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
 }
 
-pub(crate) fn flags(stream: StreamHandle) -> Result<c_uint, Code> {
+pub(crate) fn flags(stream: StreamHandle) -> Result<c_uint> {
     used(stream)?;
     Ok(stream.get().map_or(0, |made| made.flags))
 }
 
-pub(crate) fn priority(stream: StreamHandle) -> Result<c_int, Code> {
+pub(crate) fn priority(stream: StreamHandle) -> Result<c_int> {
     used(stream)?;
     Ok(stream.get().map_or(LEAST_PRIORITY, |made| made.priority))
 }
 
-pub(crate) fn id(stream: StreamHandle) -> Result<u64, Code> {
+pub(crate) fn id(stream: StreamHandle) -> Result<u64> {
     used(stream)?;
     let default = if stream.value() == PER_THREAD || is_per_thread() { PER_THREAD } else { LEGACY };
     Ok(stream.get().map_or(default as u64, |made| made.id))
 }
 
-pub(crate) fn context(stream: StreamHandle) -> Result<ContextHandle, Code> {
+pub(crate) fn context(stream: StreamHandle) -> Result<ContextHandle> {
     Ok(used(stream)?.context.handle())
 }
 
 /// There are no green contexts.
-pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result<(), Code> {
+pub(crate) fn contexts(stream: StreamHandle, context: Out<ContextHandle>, green: Out<usize>) -> Result {
     context.answer(|| self::context(stream))?;
     green.set_if_any(0);
     Ok(())
 }
 
-pub(crate) fn device(stream: StreamHandle) -> Result<c_int, Code> {
+pub(crate) fn device(stream: StreamHandle) -> Result<c_int> {
     Ok(used(stream)?.context.ordinal)
 }
 
@@ -280,7 +280,7 @@ impl Used {
     }
 }
 
-pub(crate) fn attribute(stream: StreamHandle, number: c_uint) -> Result<Value, Code> {
+pub(crate) fn attribute(stream: StreamHandle, number: c_uint) -> Result<Value> {
     let used = used(stream)?;
     let (is_set, mut known) = used.attributes(|known| (known.has(number), known.of_stream(number)));
     if let (PRIORITY, false, Ok(known)) = (number, is_set, &mut known) {
@@ -289,30 +289,25 @@ pub(crate) fn attribute(stream: StreamHandle, number: c_uint) -> Result<Value, C
     known
 }
 
-pub(crate) fn set_attribute(stream: StreamHandle, number: c_uint, value: In<Value>) -> Result<(), Code> {
+pub(crate) fn set_attribute(stream: StreamHandle, number: c_uint, value: In<Value>) -> Result {
     let used = used(stream)?;
     let value = value.get()?;
     used.attributes(|attributes| attributes.set_of_stream(number, value))
 }
 
-pub(crate) fn copy_attributes(to: StreamHandle, from: StreamHandle) -> Result<(), Code> {
+pub(crate) fn copy_attributes(to: StreamHandle, from: StreamHandle) -> Result {
     let (to, from) = (used(to)?, used(from)?);
     let known = from.attributes(|attributes| attributes.clone());
     to.attributes(|attributes| *attributes = known);
     Ok(())
 }
 
-pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result<(), Code> {
+pub(crate) fn launch_host_function(stream: StreamHandle, function: HostFunction, data: Memory) -> Result {
     let used = used(stream)?;
     used.submit(Arc::new(HostCall { function: function.ok_or(INVALID_VALUE)?, data }))
 }
 
-pub(crate) fn add_callback(
-    stream: StreamHandle,
-    callback: StreamCallback,
-    data: Memory,
-    flags: c_uint,
-) -> Result<(), Code> {
+pub(crate) fn add_callback(stream: StreamHandle, callback: StreamCallback, data: Memory, flags: c_uint) -> Result {
     let handle = stream.value();
     let Used { stream, context, .. } = used(stream)?.uncaptured()?;
     if flags != 0 {

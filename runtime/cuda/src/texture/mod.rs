@@ -11,7 +11,7 @@ use ptx2spv_runtime::{
 };
 
 use crate::abi::sync::{read, write};
-use crate::abi::{Code, Handle, INVALID_VALUE, In, NOT_SUPPORTED, layouts};
+use crate::abi::{Handle, INVALID_VALUE, In, NOT_SUPPORTED, Result, layouts};
 use crate::context::{self, Context};
 use crate::memory;
 use crate::memory::array::{ArrayHandle, MipmappedHandle};
@@ -103,13 +103,13 @@ type Objects<T> = LazyLock<RwLock<HashMap<u64, Arc<T>>>>;
 static TEXTURES: Objects<TextureObject> = LazyLock::new(RwLock::default);
 static SURFACES: Objects<SurfaceObject> = LazyLock::new(RwLock::default);
 
-fn find<T>(objects: &Objects<T>, handle: u64) -> Result<Arc<T>, Code> {
+fn find<T>(objects: &Objects<T>, handle: u64) -> Result<Arc<T>> {
     context::current()?;
     read(objects).get(&handle).cloned().ok_or(INVALID_VALUE)
 }
 
 /// As on CUDA's driver, destroying what doesn't exist is no error.
-fn remove<T>(objects: &Objects<T>, handle: u64) -> Result<(), Code> {
+fn remove<T>(objects: &Objects<T>, handle: u64) -> Result {
     context::current()?;
     // Unlocked before the object is dropped.
     let removed = write(objects).remove(&handle);
@@ -117,16 +117,16 @@ fn remove<T>(objects: &Objects<T>, handle: u64) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn address_mode(number: c_uint) -> Result<AddressMode, Code> {
+pub(crate) fn address_mode(number: c_uint) -> Result<AddressMode> {
     AddressMode::from_code(number).ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn filter(number: c_uint) -> Result<Filter, Code> {
+pub(crate) fn filter(number: c_uint) -> Result<Filter> {
     Filter::from_code(number).ok_or(INVALID_VALUE)
 }
 
 impl TextureDescription {
-    pub fn descriptor(&self) -> Result<TextureDescriptor, Code> {
+    pub fn descriptor(&self) -> Result<TextureDescriptor> {
         let has = |flag: c_uint| self.flags & flag != 0;
         if self.flags & !FLAGS != 0 {
             return Err(INVALID_VALUE);
@@ -173,7 +173,7 @@ impl TextureDescription {
 }
 
 impl ResourceDescription {
-    fn resource(&self, context: &Context) -> Result<Resource, Code> {
+    fn resource(&self, context: &Context) -> Result<Resource> {
         if self.flags != 0 {
             return Err(INVALID_VALUE);
         }
@@ -193,7 +193,7 @@ impl ResourceDescription {
         }
     }
 
-    fn array(&self) -> Result<ArrayHandle, Code> {
+    fn array(&self) -> Result<ArrayHandle> {
         if self.kind == ARRAY && self.place != 0 {
             Ok(Handle::from_value(self.place as usize))
         } else {
@@ -203,7 +203,7 @@ impl ResourceDescription {
 }
 
 /// Linear memory, which may be the host's pinned memory.
-pub(crate) fn linear(context: &Context, address: u64, format: TexelFormat, bytes: u64) -> Result<Resource, Code> {
+pub(crate) fn linear(context: &Context, address: u64, format: TexelFormat, bytes: u64) -> Result<Resource> {
     let address = memory::on_device(context, address, bytes)?.ok_or(INVALID_VALUE)?;
     Ok(Resource::Linear { address, format, bytes })
 }
@@ -215,14 +215,14 @@ pub(crate) fn pitched(
     format: TexelFormat,
     [width, height]: [u64; 2],
     pitch: u64,
-) -> Result<Resource, Code> {
+) -> Result<Resource> {
     let address = memory::on_device(context, address, 1)?.ok_or(INVALID_VALUE)?;
     Ok(Resource::Pitched { address, format, width, height, pitch })
 }
 
 impl ViewDescription {
     /// The view of a resource. Its size has to match.
-    fn view(&self, resource: &Resource) -> Result<ResourceView, Code> {
+    fn view(&self, resource: &Resource) -> Result<ResourceView> {
         let (size, descriptor) = match resource {
             Resource::Array(array) => (array.size(), array.descriptor()),
             Resource::Mipmapped(array) => (array.level(0)?.size(), array.descriptor()),
@@ -242,7 +242,7 @@ impl ViewDescription {
 }
 
 /// The format of a `CUresourceViewFormat`: none, then one, two and four channels of each type.
-fn view_format(number: c_uint) -> Result<Option<TexelFormat>, Code> {
+fn view_format(number: c_uint) -> Result<Option<TexelFormat>> {
     /// `CUarray_format` of U8, S8, U16, S16, U32, S32, F16, F32.
     const KINDS: [c_uint; 8] = [1, 8, 2, 9, 3, 10, 0x10, 0x20];
     let Some(index) = number.checked_sub(1) else { return Ok(None) };
@@ -257,7 +257,7 @@ pub(crate) fn create(
     resource: In<ResourceDescription>,
     texture: In<TextureDescription>,
     view: In<ViewDescription>,
-) -> Result<u64, Code> {
+) -> Result<u64> {
     let context = context::current()?;
     let (resource, texture) = (resource.get()?, texture.get()?);
     let view = if view.is_null() { None } else { Some(view.get()?) };
@@ -271,23 +271,23 @@ pub(crate) fn create(
     Ok(handle)
 }
 
-pub(crate) fn destroy(texture: u64) -> Result<(), Code> {
+pub(crate) fn destroy(texture: u64) -> Result {
     remove(&TEXTURES, texture)
 }
 
-pub(crate) fn resource(texture: u64) -> Result<ResourceDescription, Code> {
+pub(crate) fn resource(texture: u64) -> Result<ResourceDescription> {
     Ok(find(&TEXTURES, texture)?.resource)
 }
 
-pub(crate) fn description(texture: u64) -> Result<TextureDescription, Code> {
+pub(crate) fn description(texture: u64) -> Result<TextureDescription> {
     Ok(find(&TEXTURES, texture)?.texture)
 }
 
-pub(crate) fn view(texture: u64) -> Result<ViewDescription, Code> {
+pub(crate) fn view(texture: u64) -> Result<ViewDescription> {
     find(&TEXTURES, texture)?.view.ok_or(INVALID_VALUE)
 }
 
-pub(crate) fn create_surface(resource: In<ResourceDescription>) -> Result<u64, Code> {
+pub(crate) fn create_surface(resource: In<ResourceDescription>) -> Result<u64> {
     let context = context::current()?;
     let resource = resource.get()?;
     let made = context.device.surface(&resource.array()?.get()?.array)?;
@@ -296,11 +296,11 @@ pub(crate) fn create_surface(resource: In<ResourceDescription>) -> Result<u64, C
     Ok(handle)
 }
 
-pub(crate) fn destroy_surface(surface: u64) -> Result<(), Code> {
+pub(crate) fn destroy_surface(surface: u64) -> Result {
     remove(&SURFACES, surface)
 }
 
-pub(crate) fn surface_resource(surface: u64) -> Result<ResourceDescription, Code> {
+pub(crate) fn surface_resource(surface: u64) -> Result<ResourceDescription> {
     Ok(find(&SURFACES, surface)?.resource)
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use ptx2spv_runtime::{Tensor, TensorInterleave, TensorMap, TensorMapError, TensorSwizzle, TensorType};
 
-use crate::abi::{Code, INVALID_VALUE, In, Out};
+use crate::abi::{Code, INVALID_VALUE, In, Out, Result};
 
 /// Maximum number of dimensions.
 const DIMENSIONS: usize = 5;
@@ -55,7 +55,7 @@ pub(crate) fn arguments(
     swizzle: c_uint,
     promotion: c_uint,
     outside: c_uint,
-) -> Result<Arguments, Code> {
+) -> Result<Arguments> {
     let dimensions = |rank: &usize| (least..=DIMENSIONS).contains(rank);
     let rank = usize::try_from(rank).ok().filter(dimensions).ok_or(INVALID_VALUE)?;
     let known = |list: &[TensorType], number: c_uint| list.get(number as usize).copied();
@@ -90,7 +90,7 @@ pub(crate) fn arguments(
 }
 
 /// The strides. A tensor of one dimension has none, and the pointer may be NULL.
-fn strides_of(strides: In<u64>, rank: usize) -> Result<Vec<u64>, Code> {
+fn strides_of(strides: In<u64>, rank: usize) -> Result<Vec<u64>> {
     if rank == 1 { Ok(Vec::new()) } else { strides.list(rank - 1) }
 }
 
@@ -98,7 +98,7 @@ fn refused(error: TensorMapError) -> Code {
     INVALID_VALUE.because(error)
 }
 
-pub(crate) fn encode_tiled(of: Arguments, box_sizes: In<c_uint>) -> Result<TensorMap, Code> {
+pub(crate) fn encode_tiled(of: Arguments, box_sizes: In<c_uint>) -> Result<TensorMap> {
     TensorMap::tiled(&of.tensor(), &box_sizes.list(of.rank())?).map_err(refused)
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn encode_im2col(
     upper: In<c_int>,
     channels: c_uint,
     pixels: c_uint,
-) -> Result<TensorMap, Code> {
+) -> Result<TensorMap> {
     let corners = [lower.list(of.rank() - 2)?, upper.list(of.rank() - 2)?];
     let corners = [corners[0].as_slice(), corners[1].as_slice()];
     TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
@@ -122,7 +122,7 @@ pub(crate) fn encode_im2col_wide(
     channels: c_uint,
     pixels: c_uint,
     mode: c_uint,
-) -> Result<TensorMap, Code> {
+) -> Result<TensorMap> {
     if mode > 1 {
         return Err(INVALID_VALUE);
     }
@@ -132,7 +132,7 @@ pub(crate) fn encode_im2col_wide(
     TensorMap::im2col(&of.tensor(), corners, channels, pixels).map_err(refused)
 }
 
-pub(crate) fn replace_address(map: Out<TensorMap>, address: u64) -> Result<(), Code> {
+pub(crate) fn replace_address(map: Out<TensorMap>, address: u64) -> Result {
     let old = map.needed()?.as_in().get()?;
     map.set(old.with_address(address).map_err(refused)?)
 }
