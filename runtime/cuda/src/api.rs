@@ -12,7 +12,7 @@ use crate::abi::{HostFunction, In, Memory, Out, SizeFunction, StreamCallback, Te
 use crate::context::user_object::{self, UserObjectHandle};
 use crate::context::{self, ContextHandle, device, state};
 use crate::graph::launch_order::{self, ExecHandle};
-use crate::graph::{self, GraphHandle, NodeHandle, command};
+use crate::graph::{self, GraphHandle, NodeHandle, command, condition, edge};
 use crate::launch::{self, occupancy};
 use crate::legacy;
 use crate::memory::array::{self, ArrayHandle, MipmappedHandle};

@@ -240,7 +240,7 @@ static void nodes_of_all_kinds(void)
     EXPECT(1, cuGraphKernelNodeGetParams_v2(empty, &kernel));
     EXPECT(910, cuGraphExecUpdate(exec, graph, &empty, &result));
     TRUE(result == 2);
-    nothing.kind = 13;
+    nothing.kind = 8;
     EXPECT(801, cuGraphAddNode(&empty, graph, NULL, 0, &nothing));
     nothing.kind = 99;
     EXPECT(1, cuGraphAddNode(&empty, graph, NULL, 0, &nothing));

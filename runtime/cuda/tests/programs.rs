@@ -153,6 +153,7 @@ programs! {
     values_ranges_and_old_functions: "values.c", "done\n";
     callbacks_and_exit_handlers: "ends.c", "done\nat exit\nafter the library\n";
     nodes_of_graphs: "graphs.c", "done\n";
+    conditions_and_ports_of_graphs: "conditions.c", "done\n";
 }
 
 /// SwiftShader's driver as Debian has it.

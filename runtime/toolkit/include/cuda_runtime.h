@@ -207,11 +207,12 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 #include <time.h>
 #include "crt/cuda_texture_types.h"
 
-/* Launches from kernels, which the translator knows by these names. */
+/* Launches from kernels and conditions of graphs, which the translator knows by these names. */
 extern "C" {
 __device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
 __device__ cudaError_t cudaLaunchDevice(void *kernel, void *parameters, dim3 grid, dim3 block, unsigned int shared, cudaStream_t stream);
 __device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
+__device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 }
 #endif
 

@@ -10,14 +10,14 @@ use crate::abi::call::{self as driver_call, Call};
 use crate::abi::{HostFunction, In, Memory, Out, StreamCallback, Text, raw};
 use crate::api::FUNCTIONS;
 use crate::context::user_object::{self, UserObjectHandle};
-use crate::context::{self, device};
+use crate::context::{self, ContextHandle, device};
 use crate::cudart::call::{self, Needs};
 use crate::cudart::types::{ChannelFormat, Dim3, Extent, Location, Pitched};
 use crate::cudart::{
     array, copy, error, launch, memory, node, properties, registry, texture, texture_reference, version, versions,
 };
 use crate::graph::launch_order::{self, ExecHandle};
-use crate::graph::{self, GraphHandle, NodeHandle, command};
+use crate::graph::{self, GraphHandle, NodeHandle, command, condition, edge};
 use crate::launch::{self as driver_launch, occupancy};
 use crate::memory::array::{self as driver_array, ArrayHandle, MipmappedHandle};
 use crate::memory::pool::{self, PoolHandle};

@@ -8,7 +8,7 @@ use crate::cudart::node;
 use crate::cudart::types::Location;
 use crate::cudart::version::{self, Version};
 use crate::graph::launch_order::ExecHandle;
-use crate::graph::{self, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle};
 use crate::memory::{copy, managed};
 use crate::nodes;
 use crate::nodes::exec::{self, UpdateResult};
@@ -159,21 +159,10 @@ pub(crate) fn update_dependencies(
     match version::of_program()? {
         Version::V13 => {
             let data = Memory::from_address(data_or_count as u64).as_in();
-            update_dependencies_with_data(stream, nodes, data, count_or_flags, flags)
+            capture::update_dependencies(stream, nodes, (data, count_or_flags), flags)
         }
         Version::V11 | Version::V12 => {
-            capture::update_dependencies(stream, nodes, data_or_count, count_or_flags as c_uint)
+            capture::update_dependencies(stream, nodes, (Memory::NULL.as_in(), data_or_count), count_or_flags as c_uint)
         }
     }
-}
-
-pub(crate) fn update_dependencies_with_data(
-    stream: StreamHandle,
-    nodes: In<NodeHandle>,
-    data: In<u64>,
-    count: usize,
-    flags: c_uint,
-) -> Result {
-    graph::check_edge_data(data, count)?;
-    capture::update_dependencies(stream, nodes, count, flags)
 }

@@ -17,6 +17,11 @@ pub(crate) trait Command: Any + Send + Sync {
 
     fn kind(&self) -> NodeKind;
 
+    /// What an executable graph has in the command's place, if not the command itself.
+    fn executable(&self, _flags: u64) -> Option<Result<SharedCommand>> {
+        None
+    }
+
     /// A copy for a copy of the graph, of a command that graphs can't share.
     fn own_copy(&self) -> Option<Result<SharedCommand>> {
         None
@@ -71,12 +76,13 @@ pub(crate) enum NodeKind {
     Allocate = 10,
     Free = 11,
     MemoryOperations = 12,
+    Conditional = 13,
 }
 
 impl NodeKind {
     /// Whether submitting the command, or one after it, may wait.
     pub fn waits(self) -> bool {
-        matches!(self, Self::Call | Self::Graph | Self::Wait | Self::MemoryOperations)
+        matches!(self, Self::Call | Self::Graph | Self::Wait | Self::MemoryOperations | Self::Conditional)
     }
 
     /// Whether an executable graph can leave out the command.

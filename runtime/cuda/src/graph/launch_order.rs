@@ -9,6 +9,7 @@ use crate::abi::{Code, Handle, INVALID_VALUE, Result, lock, objects};
 use crate::context::Context;
 use crate::context::user_object::References;
 use crate::graph::command::{self, Command, NodeKind, SharedCommand};
+use crate::graph::condition::Condition;
 use crate::graph::{Graph, GraphHandle, NodeHandle};
 
 /// An executable graph.
@@ -16,6 +17,8 @@ pub(crate) struct LaunchOrder {
     pub steps: Vec<Step>,
     pub flags: u64,
     pub objects: References,
+    /// The conditions that get their first values when the graph is launched.
+    conditions: Mutex<Vec<Arc<Condition>>>,
     pub id: u64,
 }
 
@@ -34,18 +37,23 @@ objects!(EXECS: LaunchOrder = 11, INVALID_VALUE);
 impl LaunchOrder {
     /// A snapshot of a graph.
     pub fn new(graph: &Graph, flags: u64) -> Result<Self> {
+        let order = Self::without_conditions(graph, flags)?;
+        lock(&order.conditions).clone_from(&lock(&graph.conditions));
+        Ok(order)
+    }
+
+    /// A snapshot of a conditional node's graph, whose conditions get their first values with those of the graph around it.
+    pub fn without_conditions(graph: &Graph, flags: u64) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let step = |node: NodeHandle| {
             let command = lock(&node.get()?.command).clone();
-            let command = match command::of_type::<Child>(&command) {
-                Some(child) => Arc::new(Self::new(&child.graph, flags)?),
-                None => command,
-            };
+            let command = command.executable(flags).unwrap_or(Ok(command))?;
             Ok::<_, Code>(Step { node, command: Mutex::new(command), enabled: true.into() })
         };
         let steps = graph.order()?.into_iter().map(step).collect::<Result<_, _>>()?;
         let objects = lock(&graph.objects).clone();
-        Ok(Self { steps, flags, objects, id: NUMBER.fetch_add(1, Ordering::Relaxed) })
+        let conditions = Mutex::default();
+        Ok(Self { steps, flags, objects, conditions, id: NUMBER.fetch_add(1, Ordering::Relaxed) })
     }
 
     pub fn step(&self, node: NodeHandle) -> Result<&Step> {
@@ -68,11 +76,15 @@ impl LaunchOrder {
             let command = lock(&new.command).clone();
             *lock(&step.command) = command;
         }
+        let conditions = lock(&other.conditions).clone();
+        *lock(&self.conditions) = conditions;
     }
 }
 
 impl Command for LaunchOrder {
     fn run(&self, context: &Context, stream: &Stream) -> Result {
+        let conditions = lock(&self.conditions).clone();
+        conditions.iter().try_for_each(|condition| condition.begin(stream))?;
         let enabled = self.steps.iter().filter(|step| step.enabled.load(Ordering::SeqCst));
         let commands: Vec<_> = enabled.map(|step| lock(&step.command).clone()).collect();
         stream.in_parts(&commands, |command| command.kind().waits(), |command| command.run(context, stream))
@@ -115,6 +127,10 @@ impl Command for Child {
 
     fn kind(&self) -> NodeKind {
         NodeKind::Graph
+    }
+
+    fn executable(&self, flags: u64) -> Option<Result<SharedCommand>> {
+        Some(LaunchOrder::new(&self.graph, flags).map(|order| Arc::new(order) as SharedCommand))
     }
 
     fn own_copy(&self) -> Option<Result<SharedCommand>> {

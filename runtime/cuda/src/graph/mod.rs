@@ -1,6 +1,8 @@
 //! Graphs: commands with dependencies, made by hand or captured from streams.
 
 pub(crate) mod command;
+pub(crate) mod condition;
+pub(crate) mod edge;
 pub(crate) mod launch_order;
 
 use std::collections::HashMap;
@@ -11,14 +13,17 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::topological_order;
 
-use crate::abi::{Handle, INVALID_VALUE, In, NOT_SUPPORTED, Out, Result, Text, lock, objects};
-use crate::context::state;
+use crate::abi::{Handle, INVALID_VALUE, Out, Result, Text, lock, objects};
 use crate::context::user_object::{References, UserObjectHandle};
 use crate::graph::command::SharedCommand;
+use crate::graph::condition::Conditions;
+use crate::graph::edge::Edge;
 
 pub(crate) struct Graph {
     pub nodes: Mutex<Vec<NodeHandle>>,
     pub objects: Mutex<References>,
+    /// The conditions that were made for the graph, and those of the graphs within its conditional nodes.
+    pub conditions: Conditions,
     /// If the graph is a clone: its nodes by the nodes they were copied from.
     copies: Mutex<HashMap<usize, NodeHandle>>,
     id: u64,
@@ -27,7 +32,7 @@ pub(crate) struct Graph {
 pub(crate) struct Node {
     pub command: Mutex<SharedCommand>,
     /// The nodes that the command depends on.
-    pub after: Mutex<Vec<NodeHandle>>,
+    after: Mutex<Vec<Edge>>,
     /// Unique within the graph, in the order of creation.
     id: u64,
 }
@@ -52,16 +57,22 @@ impl Drop for Graph {
 
 impl Graph {
     pub fn new() -> Arc<Self> {
+        Self::with(Conditions::default())
+    }
+
+    /// A graph without nodes, whose conditions are among those of the graph around it.
+    pub fn with(conditions: Conditions) -> Arc<Self> {
         let id = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { nodes: Mutex::default(), objects: Mutex::default(), copies: Mutex::default(), id })
+        Arc::new(Self { nodes: Mutex::default(), objects: Mutex::default(), conditions, copies: Mutex::default(), id })
     }
 
     /// Adds a command with its dependencies.
-    pub fn add(&self, command: SharedCommand, after: Vec<NodeHandle>) -> Result<NodeHandle> {
+    pub fn add(&self, command: SharedCommand, after: Vec<Edge>) -> Result<NodeHandle> {
         let mut nodes = lock(&self.nodes);
-        if after.iter().any(|node| !nodes.contains(node)) {
+        if after.iter().any(|edge| !nodes.contains(&edge.from)) {
             return Err(INVALID_VALUE);
         }
+        after.iter().try_for_each(|edge| edge.check(command.kind()))?;
         let id = NUMBER.fetch_add(1, Ordering::Relaxed);
         let node = Handle::new(Arc::new(Node { command: Mutex::new(command), after: Mutex::new(after), id }))?;
         nodes.push(node);
@@ -75,7 +86,7 @@ impl Graph {
         let before = |node: &NodeHandle| {
             let node = node.get()?;
             let after = lock(&node.after);
-            after.iter().map(|before| places.get(&before.value()).copied().ok_or(INVALID_VALUE)).collect()
+            after.iter().map(|edge| places.get(&edge.from.value()).copied().ok_or(INVALID_VALUE)).collect()
         };
         let before = nodes.iter().map(before).collect::<Result<Vec<Vec<usize>>>>()?;
         let order = topological_order(nodes.len(), |node| before[node].iter().copied());
@@ -89,7 +100,8 @@ impl Graph {
         let mut places = HashMap::new();
         for handle in self.order()? {
             let node = handle.get()?;
-            let after = lock(&node.after).iter().filter_map(|after| places.get(&after.value()).copied()).collect();
+            let copied_edge = |edge: &Edge| Some(Edge { from: *places.get(&edge.from.value())?, ..*edge });
+            let after = lock(&node.after).iter().filter_map(copied_edge).collect();
             let command = lock(&node.command).clone();
             let command = command.own_copy().unwrap_or(Ok(command))?;
             places.insert(handle.value(), copied.add(command, after)?);
@@ -105,17 +117,17 @@ impl Graph {
         while let Some(node) = waiting.pop() {
             if !reached.contains(&node) {
                 reached.push(node);
-                waiting.extend(lock(&node.get()?.after).iter());
+                waiting.extend(lock(&node.get()?.after).iter().map(|edge| edge.from));
             }
         }
         Ok(nodes.iter().all(|node| reached.contains(node)))
     }
 
-    /// All edges as pairs of predecessor and successor.
-    pub fn edges(&self) -> Result<Vec<(NodeHandle, NodeHandle)>> {
+    /// All edges, each with its successor.
+    pub fn edges(&self) -> Result<Vec<(Edge, NodeHandle)>> {
         let mut edges = Vec::new();
         for &to in lock(&self.nodes).iter() {
-            edges.extend(lock(&to.get()?.after).iter().map(|&from| (from, to)));
+            edges.extend(lock(&to.get()?.after).iter().map(|&edge| (edge, to)));
         }
         Ok(edges)
     }
@@ -181,7 +193,7 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result {
     let mut nodes = lock(&graph.nodes);
     nodes.retain(|other| *other != node);
     for other in nodes.iter() {
-        lock(&other.get()?.after).retain(|after| *after != node);
+        lock(&other.get()?.after).retain(|edge| edge.from != node);
     }
     node.remove().map(|_| ())
 }
@@ -217,115 +229,6 @@ pub(crate) fn kind(node: NodeHandle) -> Result<c_uint> {
     Ok(command.kind() as c_uint)
 }
 
-// Edges of graphs. CUDA's edge data can name ports within nodes; only plain edges, from the end of a node to the
-// beginning of another, are supported.
-
-/// Calls a function for each given edge of a graph.
-fn for_each_edge(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    count: usize,
-    act: impl Fn(&mut Vec<NodeHandle>, NodeHandle) -> Result,
-) -> Result {
-    state::check()?;
-    let graph = graph.get()?;
-    let nodes = lock(&graph.nodes);
-    for (from, to) in from.values(count).zip(to.values(count)) {
-        let (from, to) = (from?, to?);
-        if !nodes.contains(&from) || !nodes.contains(&to) {
-            return Err(INVALID_VALUE);
-        }
-        act(&mut lock(&to.get()?.after), from)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn add_edges(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    (data, count): (In<u64>, usize),
-) -> Result {
-    check_edge_data(data, count)?;
-    for_each_edge(graph, from, to, count, |after, node| {
-        after.push(node);
-        Ok(())
-    })
-}
-
-pub(crate) fn remove_edges(
-    graph: GraphHandle,
-    from: In<NodeHandle>,
-    to: In<NodeHandle>,
-    (data, count): (In<u64>, usize),
-) -> Result {
-    check_edge_data(data, count)?;
-    for_each_edge(graph, from, to, count, |after, node| {
-        let index = after.iter().position(|other| *other == node).ok_or(INVALID_VALUE.because("no such edge"))?;
-        after.remove(index);
-        Ok(())
-    })
-}
-
-/// Fails unless all edges are plain.
-pub(crate) fn check_edge_data(data: In<u64>, count: usize) -> Result {
-    if data.is_null() || data.values(count).all(|data| data == Ok(0)) {
-        Ok(())
-    } else {
-        Err(NOT_SUPPORTED.because("edges with ports: only plain edges are supported"))
-    }
-}
-
-/// Lists edges through `list`, which sets `count`, and writes the data of the listed edges, if the caller wants them.
-fn with_data(data: Out<u64>, count: Out<usize>, list: impl FnOnce() -> Result) -> Result {
-    if data.is_null() {
-        return list();
-    }
-    let room = count.as_in().get()?;
-    list()?;
-    (0..room.min(count.as_in().get()?)).for_each(|index| data.at(index).set_if_any(0));
-    Ok(())
-}
-
-pub(crate) fn all_edges(
-    graph: GraphHandle,
-    from: Out<NodeHandle>,
-    to: Out<NodeHandle>,
-    (data, count): (Out<u64>, Out<usize>),
-) -> Result {
-    with_data(data, count, || {
-        let count = count.needed()?;
-        state::check()?;
-        let edges = graph.get()?.edges()?;
-        if !from.is_null() && !to.is_null() {
-            for (index, &(a, b)) in edges.iter().enumerate().take(count.as_in().get()?) {
-                from.at(index).set(a)?;
-                to.at(index).set(b)?;
-            }
-        }
-        count.set(edges.len())
-    })
-}
-
-pub(crate) fn dependencies(node: NodeHandle, nodes: Out<NodeHandle>, (data, count): (Out<u64>, Out<usize>)) -> Result {
-    with_data(data, count, || {
-        state::check()?;
-        let node = node.get()?;
-        write_list(&lock(&node.after), nodes, count)
-    })
-}
-
-pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, (data, count): (Out<u64>, Out<usize>)) -> Result {
-    with_data(data, count, || {
-        state::check()?;
-        node.get()?;
-        let edges = of_node(node)?.edges()?;
-        let list: Vec<_> = edges.into_iter().filter(|(from, _)| *from == node).map(|(_, to)| to).collect();
-        write_list(&list, nodes, count)
-    })
-}
-
 // Graphs as text for Graphviz.
 
 /// Writes a graph to a file. The flags ask for more details of nodes than are written.
@@ -339,8 +242,8 @@ pub(crate) fn print(graph: GraphHandle, path: Text) -> Result {
         // Writing into a string can't fail.
         let _ = writeln!(text, "  n{index} [label=\"{index} {kind:?}\"];");
     }
-    for (from, to) in graph.edges()? {
-        let _ = writeln!(text, "  n{} -> n{};", number(from)?, number(to)?);
+    for (edge, to) in graph.edges()? {
+        let _ = writeln!(text, "  n{} -> n{};", number(edge.from)?, number(to)?);
     }
     text.push_str("}\n");
     std::fs::write(&path, text).map_err(|error| INVALID_VALUE.because(format!("{path}: {error}")))
@@ -354,16 +257,16 @@ mod tests {
     #[test]
     fn nodes_come_after_what_they_depend_on() {
         let graph = Graph::new();
-        let add = |after: &[NodeHandle]| graph.add(Arc::new(Empty), after.to_vec()).unwrap();
+        let add = |after: &[NodeHandle]| graph.add(Arc::new(Empty), edge::plain(after.to_vec())).unwrap();
         let (a, b) = (add(&[]), add(&[]));
         let c = add(&[a]);
         // An edge from a later node to an earlier one, which the order has to respect.
-        lock(&b.get().unwrap().after).push(c);
+        lock(&b.get().unwrap().after).push(Edge::plain(c));
         let order = graph.order().unwrap();
         assert!(order == [a, c, b]);
-        lock(&a.get().unwrap().after).push(b);
+        lock(&a.get().unwrap().after).push(Edge::plain(b));
         assert!(graph.order().is_err());
         let foreign = Graph::new().add(Arc::new(Empty), Vec::new()).unwrap();
-        assert_eq!(graph.add(Arc::new(Empty), vec![foreign]), Err(INVALID_VALUE));
+        assert_eq!(graph.add(Arc::new(Empty), vec![Edge::plain(foreign)]), Err(INVALID_VALUE));
     }
 }

@@ -10,8 +10,9 @@ use ptx2spv_runtime::SetValue;
 use crate::abi::{HostFunction, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Result, layouts, lock};
 use crate::context::state;
 use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
+use crate::graph::condition::{self, Conditional};
 use crate::graph::launch_order::{self, Child, ExecHandle, LaunchOrder};
-use crate::graph::{self, GraphHandle, NodeHandle};
+use crate::graph::{GraphHandle, NodeHandle, edge};
 use crate::launch::{Launch, NodeParamsV2};
 use crate::memory::copy::Copy3D;
 use crate::memory::graph_memory::{self, Allocate, AllocateParams, Free};
@@ -21,8 +22,18 @@ use crate::stream::event::{self, EventHandle, Record, Wait};
 use crate::stream::launch_attributes::Value;
 
 pub(crate) fn add(graph: GraphHandle, after: In<NodeHandle>, count: usize, command: impl Maker) -> Result<NodeHandle> {
+    add_with_data(graph, after, (Memory::NULL.as_in(), count), command)
+}
+
+/// Adds a node after others; each edge may have data.
+fn add_with_data(
+    graph: GraphHandle,
+    after: In<NodeHandle>,
+    data_and_count: (In<u64>, usize),
+    command: impl Maker,
+) -> Result<NodeHandle> {
     let graph = graph.get()?;
-    let after = after.handles(count)?;
+    let after = edge::given(after, data_and_count)?;
     graph.add(command.make()?, after)
 }
 
@@ -188,6 +199,7 @@ const RECORD: c_int = NodeKind::Record as c_int;
 const ALLOCATE: c_int = NodeKind::Allocate as c_int;
 const FREE: c_int = NodeKind::Free as c_int;
 const OPERATIONS: c_int = NodeKind::MemoryOperations as c_int;
+const CONDITIONAL: c_int = NodeKind::Conditional as c_int;
 
 /// The command that the parameters describe.
 pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
@@ -205,8 +217,8 @@ pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
         ALLOCATE => graph_memory::allocate_command(body.as_out())?,
         FREE => graph_memory::free_command(body.as_in().get()?)?,
         OPERATIONS => body.as_in::<memory_operation::NodeParams>().make()?,
+        CONDITIONAL => condition::command(body.as_out())?,
         8 | 9 => return Err(NOT_SUPPORTED.because("external semaphores")),
-        13 => return Err(NOT_SUPPORTED.because("conditional nodes")),
         _ => return Err(INVALID_VALUE),
     })
 }
@@ -214,22 +226,20 @@ pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
 /// Makes a command of a node's parameters: the driver's, or the runtime API's.
 type Make = fn(Memory) -> Result<SharedCommand>;
 
-/// Adds a node after others; each edge may have data.
 pub(crate) fn add_any(
     graph: GraphHandle,
     after: In<NodeHandle>,
-    (data, count): (In<u64>, usize),
+    data_and_count: (In<u64>, usize),
     params: Memory,
     make: Make,
 ) -> Result<NodeHandle> {
-    graph::check_edge_data(data, count)?;
-    add(graph, after, count, || make(params))
+    add_with_data(graph, after, data_and_count, || make(params))
 }
 
 /// Fails if the parameters of a node of this kind can't be replaced.
 fn check_replaceable(params: Memory) -> Result {
     match params.as_in::<c_int>().get()? {
-        GRAPH | ALLOCATE | FREE | EMPTY => Err(NOT_SUPPORTED.because("nodes whose parameters are fixed")),
+        GRAPH | ALLOCATE | FREE | EMPTY | CONDITIONAL => Err(NOT_SUPPORTED.because("nodes whose parameters are fixed")),
         _ => Ok(()),
     }
 }
@@ -268,6 +278,7 @@ pub(crate) fn get_any(node: NodeHandle, params: Memory) -> Result {
         NodeKind::Allocate => body.as_out().answer(|| allocation(node)),
         NodeKind::Free => body.as_out().answer(|| free(node)),
         NodeKind::MemoryOperations => body.as_out::<memory_operation::NodeParams>().answer(|| params_of(node)),
+        NodeKind::Conditional => body.as_out().answer(|| read(node, Conditional::params)),
     }
 }
 

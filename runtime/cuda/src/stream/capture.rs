@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::abi::{
     Handle, ILLEGAL_STATE, INVALID_VALUE, In, Out, Result, STREAM_CAPTURE_UNJOINED, STREAM_CAPTURE_UNMATCHED, lock,
 };
-use crate::graph::{Graph, GraphHandle, NodeHandle};
+use crate::graph::{Graph, GraphHandle, NodeHandle, edge};
 use crate::stream::{self, Capture, Point, StreamHandle};
 
 /// The highest capture mode. Modes restrict calls of other threads; no call needs that here.
@@ -29,9 +29,10 @@ pub(crate) fn begin_to_graph(
     stream: StreamHandle,
     graph: GraphHandle,
     after: In<NodeHandle>,
-    count: usize,
+    (data, count): (In<u64>, usize),
     mode: c_uint,
 ) -> Result {
+    edge::check_plain(data, count)?;
     begin_with(stream, graph.get()?, graph, after.handles(count)?, mode)
 }
 
@@ -116,9 +117,15 @@ pub(crate) fn info(
     status.set(ACTIVE)
 }
 
-pub(crate) fn update_dependencies(stream: StreamHandle, nodes: In<NodeHandle>, count: usize, flags: c_uint) -> Result {
+pub(crate) fn update_dependencies(
+    stream: StreamHandle,
+    nodes: In<NodeHandle>,
+    (data, count): (In<u64>, usize),
+    flags: c_uint,
+) -> Result {
     let used = stream::used(stream)?;
     let made = used.made().map_err(|_| ILLEGAL_STATE)?;
+    edge::check_plain(data, count)?;
     let nodes = nodes.handles(count)?;
     let mut capture = lock(&made.capture);
     let after = &mut capture.as_mut().ok_or(ILLEGAL_STATE)?.point.after;

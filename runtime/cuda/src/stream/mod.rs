@@ -19,7 +19,7 @@ use crate::abi::{
 };
 use crate::context::{self, Context, ContextHandle, state};
 use crate::graph::command::{HostCall, SharedCommand};
-use crate::graph::{Graph, GraphHandle, NodeHandle};
+use crate::graph::{Graph, GraphHandle, NodeHandle, edge};
 use crate::stream::launch_attributes::{Attributes, PRIORITY, Value};
 
 pub(crate) struct MadeStream {
@@ -62,7 +62,7 @@ impl Capture {
 
     pub fn add(&mut self, command: SharedCommand) -> Result {
         let Point { graph, after, .. } = &mut self.point;
-        let node = graph.add(command, after.clone())?;
+        let node = graph.add(command, edge::plain(after.clone()))?;
         *after = vec![node];
         Ok(())
     }

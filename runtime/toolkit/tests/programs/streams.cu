@@ -1,4 +1,4 @@
-// Streams, events, pinned memory, host functions and a captured graph.
+// Streams, events, pinned memory, host functions, a captured graph, and one with a loop.
 #include "check.h"
 
 __global__ void increment(int *x, int n, int by)
@@ -6,6 +6,7 @@ __global__ void increment(int *x, int n, int by)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] += by;
 }
+__global__ void count_down(cudaGraphConditionalHandle more, int *left) { cudaGraphSetConditional(more, --*left > 0); }
 static void CUDART_CB count(void *data) { ++*(int *)data; }
 
 int main()
@@ -57,5 +58,28 @@ int main()
     CHECK(cudaMemcpyAsync(host, device[0], n * sizeof(int), cudaMemcpyDeviceToHost, stream[0]));
     CHECK(cudaStreamSynchronize(stream[0]));
     for (int i = 0; i < n; i++) EXPECT(host[i] == 27);
+
+    cudaGraphNode_t loop;
+    cudaGraphConditionalHandle more;
+    int rounds = 4;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphConditionalHandleCreate(&more, graph, 1, cudaGraphCondAssignDefault));
+    cudaGraphNodeParams node = {};
+    node.type = cudaGraphNodeTypeConditional;
+    node.conditional.handle = more;
+    node.conditional.type = cudaGraphCondTypeWhile;
+    node.conditional.size = 1;
+    CHECK(cudaGraphAddNode(&loop, graph, nullptr, 0, &node));
+    cudaGraph_t body = node.conditional.phGraph_out[0];
+    CHECK(cudaStreamBeginCaptureToGraph(stream[0], body, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal));
+    increment<<<8, 128, 0, stream[0]>>>(device[0], n, 5);
+    count_down<<<1, 1, 0, stream[0]>>>(more, device[1]);
+    CHECK(cudaStreamEndCapture(stream[0], &body));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(cudaMemcpy(device[1], &rounds, sizeof rounds, cudaMemcpyHostToDevice));
+    CHECK(cudaGraphLaunch(exec, stream[0]));
+    CHECK(cudaStreamSynchronize(stream[0]));
+    CHECK(cudaMemcpy(host, device[0], n * sizeof(int), cudaMemcpyDeviceToHost));
+    for (int i = 0; i < n; i++) EXPECT(host[i] == 47);
     printf("right\n");
 }

@@ -1,4 +1,5 @@
-//! Functions that CUDA provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`, and those of a cooperative launch's grid.
+//! Functions that CUDA provides to kernels: `vprintf`, `__assertfail`, `malloc` and `free`, those of a cooperative launch's grid, and
+//! the one that sets the condition of a graph's node.
 //!
 //! `vprintf` passes the format's address and the arguments' bytes to the host, which does the formatting. The kernel only finds out how
 //! many bytes there are. `heap` has the allocator.
@@ -36,12 +37,14 @@ pub enum Service {
     GroupSize,
     /// `cudaCGGetRank(thread, grid, handle)`.
     GroupRank,
+    /// `cudaGraphSetConditional(handle, value)`. The handle is the address of the condition's word.
+    SetCondition,
     /// A function of the device runtime, with which kernels launch other kernels.
     Runtime(Call),
 }
 
 /// Bytes of the formal parameters and of the results of each.
-const SIGNATURES: [(&str, Service, &[u32], &[u32]); 14] = [
+const SIGNATURES: [(&str, Service, &[u32], &[u32]); 15] = [
     ("vprintf", Service::Print, &[8, 8], &[4]),
     ("__assertfail", Service::Assert, &[8, 8, 4, 8, 8], &[]),
     ("malloc", Service::Allocate, &[8], &[8]),
@@ -52,6 +55,7 @@ const SIGNATURES: [(&str, Service, &[u32], &[u32]); 14] = [
     ("cudaCGSynchronizeGrid", Service::GridBarrier, &[8, 4], &[4]),
     ("cudaCGGetSize", Service::GroupSize, &[8, 8, 8], &[4]),
     ("cudaCGGetRank", Service::GroupRank, &[8, 8, 8], &[4]),
+    ("cudaGraphSetConditional", Service::SetCondition, &[8, 4], &[]),
     ("__cuda_syscall_CGS_get_intrinsic_handle", Service::GroupHandle, &[4], &[8]),
     ("__cuda_syscall_CGS_sync", Service::GridBarrier, &[8, 4], &[4]),
     ("__cuda_syscall_CGS_get_size", Service::GroupSize, &[8, 8, 8], &[4]),
@@ -126,6 +130,10 @@ impl Service {
                 Ok(None)
             }
             (Service::Runtime(call), arguments) => call.lower(l, arguments).map(Some),
+            (Service::SetCondition, &[handle, value]) => {
+                l.b.store(WORD, handle, vec![value]);
+                Ok(None)
+            }
             (Service::GroupHandle, &[scope]) => Ok(Some(grid::handle(l, scope))),
             (Service::GroupSize, &[threads, grids, handle]) => Ok(Some(grid::size(l, threads, grids, handle))),
             (Service::GroupRank, &[thread, grid, handle]) => Ok(Some(grid::rank(l, thread, grid, handle))),
