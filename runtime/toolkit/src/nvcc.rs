@@ -328,6 +328,7 @@ impl Nvcc {
                 "-fno-crash-diagnostics",
                 "-Wno-c++11-narrowing",
                 "-Wno-register",
+                "-Wno-reserved-user-defined-literal",
                 "-Wno-unused-command-line-argument",
             ]
             .map(OsString::from),

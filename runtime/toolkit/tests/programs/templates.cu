@@ -1,5 +1,6 @@
 // Templates, functors, lambdas and classes in kernels.
 #include "check.h"
+#include <cinttypes>
 #include <type_traits>
 
 template <class T, int count> struct Vector {
@@ -75,5 +76,7 @@ int main()
     total<<<1, 1>>>(sum, 1, 2ll, (short)3);
     CHECK(cudaDeviceSynchronize());
     EXPECT(*sum == 15);
+    // As before C++11, in which names right after a text are parts of it.
+    EXPECT(sizeof("%"PRId64) == 4);
     printf("right\n");
 }
