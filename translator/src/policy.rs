@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ptx2spv_target::{
-    Facts, Feature, FloatControls, Generation, Math, MatrixTypes, Quirks, Target, Topic, UnitTypes, Version,
-};
+use ptx2spv_target::{Facts, Feature, FloatControls, Generation, Math, MatrixTypes, Quirks, Target, Topic, Version};
 
 /// What to do about a device.
 #[derive(Clone, Debug)]
@@ -199,7 +197,7 @@ pub struct Memory {
 fn matrix_units(target: &Target, math: Math) -> BTreeSet<MatrixTypes> {
     let mut units = target.exact_matrix_units();
     let has_floats = math.generation().is_none_or(|generation| generation == Generation::Hopper);
-    units.retain(|types| has_floats || matches!(types.for_unit(), Some(UnitTypes::Bytes { .. })));
+    units.retain(|types| has_floats || types.is_of_bytes());
     units
 }
 

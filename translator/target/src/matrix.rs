@@ -86,6 +86,11 @@ impl MatrixTypes {
         }
     }
 
+    /// Whether they are bytes.
+    pub fn is_of_bytes(self) -> bool {
+        matches!(self.for_unit(), Some(UnitTypes::Bytes { .. }))
+    }
+
     /// Those of bytes.
     pub fn of_bytes(are_signed: [bool; 2]) -> Self {
         match are_signed {

@@ -23,6 +23,7 @@ pub(in crate::legalize) mod root_ends;
 pub(in crate::legalize) mod roots;
 pub(in crate::legalize) mod round;
 pub(in crate::legalize) mod rounded;
+mod runs;
 pub(crate) mod singles;
 pub(in crate::legalize) mod sqrt;
 pub(in crate::legalize) mod turns;

@@ -3,7 +3,8 @@
 
 use super::matrix::fraction;
 use super::ordinary_products::{Kind, ordinary_sums};
-use super::turns::{Lines, Means, Turns, variables};
+use super::runs::{Run, Runs};
+use super::turns::{Holders, Lines, Means, Taken, Turns, variables};
 use crate::ir::{
     Accumulator, Binary, Builder, Factors, Fragments, Function, MatrixStep, Op, Rewritten, Stmt, Type, Unary, Value,
     Warp, WarpOp, rewrite,
@@ -13,15 +14,20 @@ use ptx2spv_target::MatrixTypes;
 
 /// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
 pub fn expand_matrix_products(function: &mut Function, means: Means, has_unit: impl Fn(MatrixTypes) -> bool) {
+    let is_plain = |types| !has_unit(types) && !has_unit(types.with_signed_bytes()) && means.is_plain(types);
+    let mut runs = Runs::of(function, is_plain);
     rewrite(function, |b, stmt| match stmt {
         Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }) if !has_unit(*types) => {
-            if has_unit(types.with_signed_bytes()) {
+            if let Some(run) = runs.take(results) {
+                plain_run(b, Sums::of(*types), &run);
+            } else if has_unit(types.with_signed_bytes()) {
                 by_signed_bytes(b, *types, *fragments, *members, results);
             } else {
                 expand(b, *types, means, fragments, results);
             }
             Rewritten::Replaced
         }
+        Stmt::Let(value, _) if runs.has_moved(*value) => Rewritten::Replaced,
         _ => Rewritten::Kept,
     });
 }
@@ -54,29 +60,81 @@ fn by_signed_bytes(
     }
 }
 
+/// What is multiplied and added.
+#[derive(Clone, Copy)]
+enum Sums {
+    Floats(Factors, Accumulator),
+    /// Of bytes, of which A's and B's may be signed.
+    Bytes([bool; 2]),
+}
+
+impl Sums {
+    fn of(types: MatrixTypes) -> Self {
+        match types {
+            MatrixTypes::F16 => Self::Floats(Factors::F16, Accumulator::F32),
+            MatrixTypes::F16Alone => Self::Floats(Factors::F16, Accumulator::F16),
+            MatrixTypes::Bf16 => Self::Floats(Factors::Bf16, Accumulator::F32),
+            MatrixTypes::Tf32 => Self::Floats(Factors::Tf32, Accumulator::F32),
+            MatrixTypes::E4m3 => Self::Floats(Factors::E4m3, Accumulator::ShortF32),
+            MatrixTypes::E4m3E5m2 => Self::Floats(Factors::E4m3E5m2, Accumulator::ShortF32),
+            MatrixTypes::E5m2E4m3 => Self::Floats(Factors::E5m2E4m3, Accumulator::ShortF32),
+            MatrixTypes::E5m2 => Self::Floats(Factors::E5m2, Accumulator::ShortF32),
+            MatrixTypes::E4m3Alone => Self::Floats(Factors::E4m3, Accumulator::ShortF16),
+            MatrixTypes::E4m3E5m2Alone => Self::Floats(Factors::E4m3E5m2, Accumulator::ShortF16),
+            MatrixTypes::E5m2E4m3Alone => Self::Floats(Factors::E5m2E4m3, Accumulator::ShortF16),
+            MatrixTypes::E5m2Alone => Self::Floats(Factors::E5m2, Accumulator::ShortF16),
+            MatrixTypes::S8 => Self::Bytes([true, true]),
+            MatrixTypes::S8U8 => Self::Bytes([true, false]),
+            MatrixTypes::U8S8 => Self::Bytes([false, true]),
+            MatrixTypes::U8 => Self::Bytes([false, false]),
+        }
+    }
+
+    /// What the products are added to: variables have the bits of floats.
+    fn first(self, b: &Builder<'_>, addend: Value) -> Value {
+        match self {
+            Self::Floats(_, accumulator) => b.bits(soft::plain_addend(b, accumulator, addend)),
+            Self::Bytes(_) => addend,
+        }
+    }
+
+    /// The sums with a turn's products, one after another: floats by fused multiply-adds.
+    fn add(self, b: &Builder<'_>, lines: &Lines, mut sums: [Value; 4]) -> [Value; 4] {
+        match self {
+            Self::Floats(factors, _) => {
+                let [of_rows, of_columns] = soft::formats(factors);
+                let numbers =
+                    lines.map(|word| soft::numbers(b, of_rows, word), |word| soft::numbers(b, of_columns, word));
+                for ([row, column], sum) in numbers.places().into_iter().zip(&mut sums) {
+                    *sum = b.bits(soft::add_products(b, row, column, b.bitcast(*sum, Type::F32)));
+                }
+                sums
+            }
+            Self::Bytes(are_signed) => {
+                let add = |b: &Builder<'_>, [x, y]: [Value; 2], _, sum| b.add(sum, b.dot_of_bytes(x, y, are_signed));
+                by_words(add)(b, lines, sums)
+            }
+        }
+    }
+
+    /// The result.
+    fn last(self, b: &Builder<'_>, sum: Value) -> Value {
+        match self {
+            Self::Floats(_, accumulator) => soft::plain_sum(b, accumulator, b.bitcast(sum, Type::F32)),
+            Self::Bytes(_) => sum,
+        }
+    }
+}
+
 fn expand(b: &Builder<'_>, types: MatrixTypes, means: Means, fragments: &Fragments, results: &[Value]) {
-    let fused = match types {
-        MatrixTypes::F16 => (Factors::F16, Accumulator::F32),
-        MatrixTypes::F16Alone => (Factors::F16, Accumulator::F16),
-        MatrixTypes::Bf16 => (Factors::Bf16, Accumulator::F32),
-        MatrixTypes::Tf32 => (Factors::Tf32, Accumulator::F32),
-        MatrixTypes::E4m3 => (Factors::E4m3, Accumulator::ShortF32),
-        MatrixTypes::E4m3E5m2 => (Factors::E4m3E5m2, Accumulator::ShortF32),
-        MatrixTypes::E5m2E4m3 => (Factors::E5m2E4m3, Accumulator::ShortF32),
-        MatrixTypes::E5m2 => (Factors::E5m2, Accumulator::ShortF32),
-        MatrixTypes::E4m3Alone => (Factors::E4m3, Accumulator::ShortF16),
-        MatrixTypes::E4m3E5m2Alone => (Factors::E4m3E5m2, Accumulator::ShortF16),
-        MatrixTypes::E5m2E4m3Alone => (Factors::E5m2E4m3, Accumulator::ShortF16),
-        MatrixTypes::E5m2Alone => (Factors::E5m2, Accumulator::ShortF16),
-        MatrixTypes::S8 => return bytes(b, [true, true], &Turns::of(b, means, fragments), results),
-        MatrixTypes::S8U8 => return bytes(b, [true, false], &Turns::of(b, means, fragments), results),
-        MatrixTypes::U8S8 => return bytes(b, [false, true], &Turns::of(b, means, fragments), results),
-        MatrixTypes::U8 => return bytes(b, [false, false], &Turns::of(b, means, fragments), results),
+    let sums = Sums::of(types);
+    let (Sums::Floats(factors, accumulator), Some(generation)) = (sums, means.generation) else {
+        let turns = Turns::in_loop(b, fragments);
+        let addends = fragments.c.map(|addend| sums.first(b, addend));
+        let totals = turns.fold(b, addends, |b, lines, totals| sums.add(b, lines, totals));
+        return give(b, totals.map(|total| sums.last(b, total)), results);
     };
-    let (factors, accumulator) = fused;
-    let Some(generation) = means.generation else {
-        return plain_sums(b, fused, &Turns::of(b, means, fragments), results);
-    };
+    let fused = (factors, accumulator);
     if !means.serve(factors) {
         let sums = fused_sums(b, fused, fragments);
         return give(b, sums, results);
@@ -84,6 +142,24 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, means: Means, fragments: &Fragmen
     let kind = Kind { factors, accumulator, kept: fraction(generation) };
     let sums = ordinary_sums(b, kind, means, fragments, |b| fused_sums(b, fused, fragments));
     give(b, sums, results);
+}
+
+/// The products of a run. All of them take a turn before the next, in which they share what they take.
+fn plain_run(b: &Builder<'_>, sums: Sums, run: &Run) {
+    run.define_operands(b);
+    let holders = Holders::of(b);
+    let mut totals: Vec<[Value; 4]> =
+        run.products.iter().map(|(fragments, _)| fragments.c.map(|addend| sums.first(b, addend))).collect();
+    for number in 0..4 {
+        let number = b.i32(number);
+        let mut taken = Taken::default();
+        for ((fragments, _), totals) in run.products.iter().zip(&mut totals) {
+            *totals = sums.add(b, &holders.take(b, fragments, number, Some(&mut taken)), *totals);
+        }
+    }
+    for ((_, results), totals) in run.products.iter().zip(totals) {
+        give(b, totals.map(|total| sums.last(b, total)), results);
+    }
 }
 
 /// Lets values be the results.
@@ -128,26 +204,4 @@ fn fused_sums(b: &Builder<'_>, (factors, accumulator): (Factors, Accumulator), f
         let sum = b.unary(Unary::SignExtend, sums[element]);
         step(b, MatrixStep::Round(accumulator), fragments.c[element], scales[element], sum)
     })
-}
-
-/// Sums of an element of C and products, one after another in `F32`.
-fn plain_sums(b: &Builder<'_>, (factors, accumulator): (Factors, Accumulator), turns: &Turns<'_>, results: &[Value]) {
-    // Variables have the bits of floats.
-    let addends = turns.fragments.c.map(|addend| b.bits(soft::plain_addend(b, accumulator, addend)));
-    let [of_rows, of_columns] = soft::formats(factors);
-    let sums = turns.fold(b, addends, |b, lines, sums| {
-        let numbers = lines.map(|word| soft::numbers(b, of_rows, word), |word| soft::numbers(b, of_columns, word));
-        let mut places = numbers.places().into_iter();
-        sums.map(|sum| match places.next() {
-            Some([row, column]) => b.bits(soft::add_products(b, row, column, b.bitcast(sum, Type::F32))),
-            None => sum,
-        })
-    });
-    give(b, sums.map(|sum| soft::plain_sum(b, accumulator, b.bitcast(sum, Type::F32))), results);
-}
-
-fn bytes(b: &Builder<'_>, are_signed: [bool; 2], turns: &Turns<'_>, results: &[Value]) {
-    let sums =
-        turns.fold(b, turns.fragments.c, by_words(|b, [x, y], _, sum| b.add(sum, b.dot_of_bytes(x, y, are_signed))));
-    give(b, sums, results);
 }

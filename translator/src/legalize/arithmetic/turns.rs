@@ -2,7 +2,8 @@
 //! hold them.
 
 use crate::ir::{Builder, Builtin, Compare, Factors, Fragments, Type, Value, Var};
-use ptx2spv_target::Generation;
+use ptx2spv_target::{Generation, MatrixTypes};
+use rustc_hash::FxHashMap;
 
 /// How products are computed without a unit.
 #[derive(Clone, Copy)]
@@ -18,6 +19,11 @@ pub struct Means {
 }
 
 impl Means {
+    /// Whether products of these types are computed in any order, with code that is short enough to stand for each of them.
+    pub fn is_plain(self, types: MatrixTypes) -> bool {
+        self.are_lanes_invocations && (self.generation.is_none() || types.is_of_bytes())
+    }
+
     /// Whether there is a short way for sums of ordinary products.
     pub fn serve(self, factors: Factors) -> bool {
         let are_wide = matches!(factors, Factors::Bf16 | Factors::Tf32);
@@ -49,13 +55,56 @@ impl Lines {
     }
 }
 
-/// The turns in which lanes take words from the lanes that hold their rows and columns: one for each of the four that hold a row.
-pub struct Turns<'f> {
-    pub fragments: &'f Fragments,
+/// The lanes that hold a lane's rows and columns.
+#[derive(Clone, Copy)]
+pub struct Holders {
     /// The first lane that holds this one's rows, and those of its columns.
     own: Value,
     even: Value,
     odd: Value,
+}
+
+/// What was taken of a word in a turn, from the holders that begin with a lane.
+pub type Taken = FxHashMap<(Value, Value), Value>;
+
+impl Holders {
+    /// The executing lane's.
+    pub fn of(b: &Builder<'_>) -> Self {
+        let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
+        let own = b.and_const(lane, 28);
+        let quad = b.and_const(lane, 3);
+        // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
+        let even = b.shl(quad, 3);
+        let odd = b.add_const(even, 4);
+        Self { own, even, odd }
+    }
+
+    /// What a turn gives. Words that other products have taken in this turn aren't taken again.
+    pub fn take(self, b: &Builder<'_>, fragments: &Fragments, number: Value, mut taken: Option<&mut Taken>) -> Lines {
+        let is_used = |word: &Value| b.known(*word) != Some(0);
+        let [low, high, low_next, high_next] = fragments.a;
+        let places = [[low, high], [low_next, high_next]].into_iter().zip(fragments.b);
+        // Only what is zero in both matrices has no part: infinity times zero is NaN.
+        let (words, others): (Vec<[Value; 2]>, Vec<Value>) =
+            places.filter(|(words, other)| words.iter().chain([other]).any(is_used)).unzip();
+        let mut line = |words: &mut dyn Iterator<Item = Value>, first| {
+            let lane = b.add(first, number);
+            let mut take = |word| match &mut taken {
+                Some(taken) => *taken.entry((word, first)).or_insert_with(|| b.from_lane(word, lane)),
+                None => b.from_lane(word, lane),
+            };
+            words.map(|word| if is_used(&word) { take(word) } else { word }).collect()
+        };
+        let rows = [0, 1].map(|row| line(&mut words.iter().map(|words| words[row]), self.own));
+        let columns = [self.even, self.odd].map(|first| line(&mut others.iter().copied(), first));
+        Lines { rows, columns }
+    }
+}
+
+/// The turns in which lanes take words from the lanes that hold their rows and columns: one for each of the four that hold a row.
+pub struct Turns<'f> {
+    pub fragments: &'f Fragments,
+    holders: Holders,
     /// What all turns give. Else they form a loop, which is shorter.
     taken: Option<Vec<Lines>>,
 }
@@ -72,30 +121,12 @@ impl<'f> Turns<'f> {
 
     /// The turns of a product, in a loop.
     pub fn in_loop(b: &Builder<'_>, fragments: &'f Fragments) -> Self {
-        let lane = b.and_const(b.builtin(Builtin::ThreadIndex), 31);
-        let own = b.and_const(lane, 28);
-        let quad = b.and_const(lane, 3);
-        // Lanes 8 t to 8 t + 3 hold column 2 t, the next four column 2 t + 1.
-        let even = b.shl(quad, 3);
-        let odd = b.add_const(even, 4);
-        Self { fragments, own, even, odd, taken: None }
+        Self { fragments, holders: Holders::of(b), taken: None }
     }
 
     /// What a turn gives.
     fn take(&self, b: &Builder<'_>, number: Value) -> Lines {
-        let is_used = |word: &Value| b.known(*word) != Some(0);
-        let [low, high, low_next, high_next] = self.fragments.a;
-        let places = [[low, high], [low_next, high_next]].into_iter().zip(self.fragments.b);
-        // Only what is zero in both matrices has no part: infinity times zero is NaN.
-        let (words, others): (Vec<[Value; 2]>, Vec<Value>) =
-            places.filter(|(words, other)| words.iter().chain([other]).any(is_used)).unzip();
-        let line = |words: &mut dyn Iterator<Item = Value>, first| {
-            let lane = b.add(first, number);
-            words.map(|word| if is_used(&word) { b.from_lane(word, lane) } else { word }).collect()
-        };
-        let rows = [0, 1].map(|row| line(&mut words.iter().map(|words| words[row]), self.own));
-        let columns = [self.even, self.odd].map(|first| line(&mut others.iter().copied(), first));
-        Lines { rows, columns }
+        self.holders.take(b, self.fragments, number, None)
     }
 
     /// For each element of D, what `add` makes of first values in all turns.

@@ -118,9 +118,12 @@ impl<'p> Build<'p> {
     /// Lets products share their code, once all are built.
     pub(super) fn share_products(&mut self, policy: &Policy) {
         let Products { kinds, mut places } = std::mem::take(&mut self.products);
-        // What a matrix unit computes is short.
-        let is_long = |place: &Place| kinds.get(place.kind).is_some_and(|kind| kind.is_long(policy));
-        places.retain(is_long);
+        let mut left: Vec<usize> = kinds.iter().map(|kind| kind.most_alone(policy)).collect();
+        places.retain(|place| {
+            let Some(left) = left.get_mut(place.kind).filter(|left| **left > 0) else { return true };
+            *left -= 1;
+            false
+        });
         if places.len() < 2 {
             return;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::multiply;
 use crate::decode::program::{Instruction, Operand};
 use crate::diagnostic::{Result, Span};
-use crate::ir::{Function, Var};
+use crate::ir::{Function, Var, WARP_SIZE};
 use crate::isa::fragments::{Matrix, Product};
 use crate::isa::types::ScalarType;
 use crate::lower::layout::frame::Frame;
@@ -14,6 +14,8 @@ use crate::policy::Policy;
 
 /// The number of the operand that has metadata of a sparse product.
 const METADATA: usize = 4;
+/// The most products that have plain steps for themselves: what a warp computes of 64 by 32 elements in two steps. As SPIR-V each has some 4 KB of floats.
+const MOST_PLAIN: usize = 32;
 
 /// A product whose operands are variables.
 #[derive(Clone, Debug)]
@@ -45,10 +47,17 @@ impl Common {
             && constants(&self.like) == constants(product)
     }
 
-    /// Whether its code is long: no matrix unit computes it.
-    pub fn is_long(&self, policy: &Policy) -> bool {
+    /// How many products of the kind in a kernel have code for themselves alone, which is short where a matrix unit computes them. Steps that share what
+    /// they take from other lanes are fast only so.
+    pub fn most_alone(&self, policy: &Policy) -> usize {
+        let Some(types) = multiply::unit(&self.like, policy.generation) else { return 0 };
         let has = |types| policy.matrix_units.contains(&types);
-        multiply::unit(&self.like, policy.generation).is_none_or(|types| !has(types) && !has(types.with_signed_bytes()))
+        if has(types) || has(types.with_signed_bytes()) {
+            return usize::MAX;
+        }
+        let are_lanes_invocations = policy.workgroups.subgroup.is_some_and(|size| size >= WARP_SIZE);
+        let is_plain = policy.generation.is_none() || types.is_of_bytes();
+        if are_lanes_invocations && is_plain { MOST_PLAIN } else { 0 }
     }
 
     /// The product of the variables, as an instruction of a function.
