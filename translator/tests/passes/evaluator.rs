@@ -71,7 +71,7 @@ pub struct Machine {
     pub loop_budget: Option<u32>,
     /// Bits of the values that a run came to.
     pub values: Vec<u64>,
-    /// Which values are constants.
+    /// The values that a run came to whose definitions are constants.
     pub constants: Vec<bool>,
     /// Bits of the parameters of a helper.
     pub parameters: Vec<u64>,
@@ -89,7 +89,8 @@ impl Machine {
     fn body(&mut self, function: &Function, helpers: &[Helper]) -> Result<(), Fault> {
         self.vars.resize(function.vars.len(), 0);
         self.values.resize(function.values.len(), 0);
-        self.constants = function.constants().iter().map(Option::is_some).collect();
+        self.constants.clear();
+        self.constants.resize(function.values.len(), false);
         self.block(function, helpers, &function.body).map(|_| ())
     }
 
@@ -107,6 +108,10 @@ impl Machine {
                 Stmt::Warp(_) | Stmt::Subgroup(..) => return Err(Fault::Threads),
                 Stmt::Let(value, Op::Call(helper, operands)) => {
                     self.values[value.0 as usize] = self.call(helpers, *helper, operands)?;
+                }
+                Stmt::Let(value, Op::Const(bits)) => {
+                    self.values[value.0 as usize] = bits & mask(function.type_of(*value));
+                    self.constants[value.0 as usize] = true;
                 }
                 Stmt::Let(value, op) => self.values[value.0 as usize] = self.op(function, *value, op)?,
                 Stmt::Return(value) => self.result = self.get(*value),
@@ -166,7 +171,6 @@ impl Machine {
         let ty = function.type_of(result);
         let undefined = || Fault::Precondition(*op);
         Ok(match *op {
-            Op::Const(bits) => bits & mask(ty),
             Op::Get(var) => self.vars[var.0 as usize],
             Op::Unary(unary, a) => {
                 let (from, a) = (function.type_of(a), self.get(a));
@@ -234,8 +238,8 @@ impl Machine {
             Op::Builtin(builtin) => self.builtin(builtin, ty),
             // There are no images.
             Op::Sample(_) => return Err(undefined()),
-            // A statement of its own.
-            Op::Call(..) => return Err(undefined()),
+            // Statements of their own.
+            Op::Const(_) | Op::Call(..) => return Err(undefined()),
         })
     }
 
