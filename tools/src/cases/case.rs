@@ -11,7 +11,7 @@ use super::compare::compare;
 use super::contents_spec::Tables;
 use super::prepare::{Expectation, Prepared, Subject, prepare};
 use super::spec::{self, CaseSpec};
-use super::{Backend, CaseError, Failure, Outputs, Ptx};
+use super::{Backend, CaseError, Failure, Outputs, Ptx, Result};
 
 /// A case and its origin.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub enum Verdict {
 
 impl Case {
     /// Reads all cases of a file. Names must be unique, because reports identify cases by name.
-    pub fn load(file: &Path) -> Result<Vec<Case>, CaseError> {
+    pub fn load(file: &Path) -> Result<Vec<Case>> {
         let loaded = spec::load(file)?;
         let mut names = HashSet::new();
         let mut cases = Vec::new();
@@ -64,7 +64,7 @@ impl Case {
     }
 
     /// Reads all files that the case refers to, and checks the case.
-    pub fn prepare(&self) -> Result<Prepared, CaseError> {
+    pub fn prepare(&self) -> Result<Prepared> {
         prepare(&self.spec, &self.tables, &self.file, &self.path, &self.ptx)
     }
 
@@ -123,7 +123,7 @@ pub struct Found {
 
 /// Loads the given files, and the case files under the given directories. In directories, JSON files without an object
 /// that has an `entry` key are skipped. Files given by name are always treated as case files.
-pub fn find(paths: &[PathBuf]) -> Result<Found, CaseError> {
+pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
     for path in paths {
         if path.is_dir() {
@@ -135,7 +135,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found, CaseError> {
     Ok(found)
 }
 
-fn walk(directory: &Path, found: &mut Found) -> Result<(), CaseError> {
+fn walk(directory: &Path, found: &mut Found) -> Result {
     let unreadable = |error: std::io::Error| CaseError::new(directory, "", error.to_string());
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory).map_err(unreadable)? {
@@ -157,7 +157,7 @@ fn walk(directory: &Path, found: &mut Found) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn holds_cases(file: &Path) -> Result<bool, CaseError> {
+fn holds_cases(file: &Path) -> Result<bool> {
     let text = fs::read_to_string(file).map_err(|error| CaseError::new(file, "", error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| CaseError::new(file, "", error.to_string()))?;
     Ok(match value.get("cases").unwrap_or(&value) {

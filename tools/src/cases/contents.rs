@@ -18,6 +18,9 @@ pub struct Array {
     pub bytes: Vec<u8>,
 }
 
+/// The result of reading a case file.
+pub type Result<T = (), E = CaseError> = std::result::Result<T, E>;
+
 /// An error in a case file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}{message}", file.display(), if place.is_empty() { String::new() } else { format!("{place}: ") })]
@@ -50,7 +53,7 @@ impl CasePath<'_> {
     }
 
     /// Runs an action at a position below this one.
-    pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T, CaseError>) -> Result<T, CaseError> {
+    pub fn at<T>(self, key: &str, action: impl FnOnce(CasePath<'_>) -> Result<T>) -> Result<T> {
         let path = format!("{}{key}", self.path);
         action(CasePath { path: &path, ..self })
     }
@@ -60,7 +63,7 @@ impl CasePath<'_> {
         self.file.parent().unwrap_or(Path::new(""))
     }
 
-    pub fn read(self, path: &Path) -> Result<Vec<u8>, CaseError> {
+    pub fn read(self, path: &Path) -> Result<Vec<u8>> {
         let path = self.folder().join(path);
         let wrong = |message: String| self.error(format!("{}: {message}", path.display()));
         let size = fs::metadata(&path).map_err(|error| wrong(error.to_string()))?.len();
@@ -72,7 +75,7 @@ impl CasePath<'_> {
 }
 
 /// The elements that the forms describe, one of which must be given.
-pub(super) fn read(contents: &Contents<'_>, place: CasePath<'_>, ty: Scalar) -> Result<Array, CaseError> {
+pub(super) fn read(contents: &Contents<'_>, place: CasePath<'_>, ty: Scalar) -> Result<Array> {
     if contents.count() != 1 {
         return Err(place.error("expected exactly one of `data`, `bits`, `file`, `table`, `zeros` and `fill`"));
     }
@@ -112,7 +115,7 @@ pub(super) fn read(contents: &Contents<'_>, place: CasePath<'_>, ty: Scalar) -> 
 }
 
 /// Words such as `3f800000` and `00000000*12`: bit patterns of the type's full width, with a repeat count.
-fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for word in text.split_ascii_whitespace() {
         let (digits, count) = word.split_once('*').unwrap_or((word, "1"));
@@ -131,7 +134,7 @@ fn bit_patterns(place: CasePath<'_>, text: &str, ty: Scalar) -> Result<Vec<u8>, 
 }
 
 /// `len` elements from a file's bytes, from byte `start` on.
-fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> Result<Vec<u8>, CaseError> {
+fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> Result<Vec<u8>> {
     let size = array_len(place, len, ty)?;
     let start = usize::try_from(start).ok();
     let part = start.and_then(|start| bytes.get(start..start.checked_add(size * ty.size())?));
@@ -139,7 +142,7 @@ fn part(place: CasePath<'_>, bytes: &[u8], start: u64, len: u64, ty: Scalar) -> 
 }
 
 /// The bytes of a table.
-fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
+fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>> {
     let table = place.tables.get(name).ok_or_else(|| place.error(format!("there is no table `{name}`")))?;
     // Tables can't refer to tables, which could lead to a cycle.
     let tables = Tables::new();
@@ -147,7 +150,7 @@ fn table(place: CasePath<'_>, name: &str) -> Result<Vec<u8>, CaseError> {
     Ok(global_array(CasePath { path: &path, tables: &tables, ..place }, table)?.bytes)
 }
 
-pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize, CaseError> {
+pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usize> {
     match len.checked_mul(ty.size() as u64) {
         Some(bytes) if bytes <= MAX_BUFFER_BYTES => {
             usize::try_from(len).map_err(|_| place.error("more elements than this machine can address"))
@@ -156,12 +159,12 @@ pub(super) fn array_len(place: CasePath<'_>, len: u64, ty: Scalar) -> Result<usi
     }
 }
 
-pub(super) fn global_array(place: CasePath<'_>, spec: &GlobalSpec) -> Result<Array, CaseError> {
+pub(super) fn global_array(place: CasePath<'_>, spec: &GlobalSpec) -> Result<Array> {
     let ty = scalar(place, &spec.ty)?;
     read(&spec.contents(), place, ty)
 }
 
-pub(super) fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar, CaseError> {
+pub(super) fn scalar(place: CasePath<'_>, name: &str) -> Result<Scalar> {
     place.at(".type", |place| name.parse().map_err(|message: String| place.error(message)))
 }
 

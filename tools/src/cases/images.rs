@@ -9,7 +9,7 @@ use super::contents::{self, Array, CasePath, array_len};
 use super::contents_spec::Contents;
 use super::image_spec::{ImageSpec, ObjectSpec, Shape, TextureSpec, ViewSpec};
 use super::spec::CaseSpec;
-use super::{CaseError, Scalar};
+use super::{Result, Scalar};
 use crate::picture::Picture;
 
 /// The images of a case, and the objects that references are bound to.
@@ -100,7 +100,7 @@ pub fn scalar(channel: ChannelFormat) -> Scalar {
 }
 
 /// Reads and checks the images and references of a case.
-pub(super) fn prepare(place: CasePath<'_>, spec: &CaseSpec) -> Result<Textures, CaseError> {
+pub(super) fn prepare(place: CasePath<'_>, spec: &CaseSpec) -> Result<Textures> {
     let mut textures = Textures::default();
     for (name, spec) in &spec.images {
         let image = place.at(&format!(".images.{name}"), |place| image(place, spec))?;
@@ -113,13 +113,13 @@ pub(super) fn prepare(place: CasePath<'_>, spec: &CaseSpec) -> Result<Textures, 
     Ok(textures)
 }
 
-fn texel_format(place: CasePath<'_>, name: &str, channels: u32) -> Result<TexelFormat, CaseError> {
+fn texel_format(place: CasePath<'_>, name: &str, channels: u32) -> Result<TexelFormat> {
     let channel = ChannelFormat::ALL.into_iter().find(|channel| channel.name() == name);
     let channel = channel.ok_or_else(|| place.error(format!("`{name}` is not a format of elements")))?;
     TexelFormat::new(channel, channels).map_err(|error| place.error(error.to_string()))
 }
 
-fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image, CaseError> {
+fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image> {
     let format = texel_format(place, &spec.format, spec.channels)?;
     let array = |shape| {
         let descriptor = ArrayDescriptor::new(format, shape);
@@ -166,7 +166,7 @@ fn image(place: CasePath<'_>, spec: &ImageSpec) -> Result<Image, CaseError> {
 }
 
 /// Elements in one of the forms of a buffer, or zeros.
-fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar) -> Result<Array, CaseError> {
+fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar) -> Result<Array> {
     if contents.count() > 0 {
         return contents::read(contents, place, ty);
     }
@@ -175,7 +175,7 @@ fn elements(place: CasePath<'_>, contents: &Contents<'_>, bytes: u64, ty: Scalar
 }
 
 /// The pixels of a PNG file, which must have the image's size and format.
-fn picture(place: CasePath<'_>, file: &Path, memory: &ImageMemory) -> Result<Array, CaseError> {
+fn picture(place: CasePath<'_>, file: &Path, memory: &ImageMemory) -> Result<Array> {
     let picture = Picture::read(&place.folder().join(file)).map_err(|error| place.error(format!("{error:#}")))?;
     let (given, own) = (picture.format, memory.format());
     let size = [u64::from(picture.width), u64::from(picture.height), 1];
@@ -192,11 +192,7 @@ fn picture(place: CasePath<'_>, file: &Path, memory: &ImageMemory) -> Result<Arr
 }
 
 /// Reads and checks a texture, a surface or a sampler.
-pub(super) fn object(
-    place: CasePath<'_>,
-    spec: &ObjectSpec,
-    images: &BTreeMap<String, Image>,
-) -> Result<Object, CaseError> {
+pub(super) fn object(place: CasePath<'_>, spec: &ObjectSpec, images: &BTreeMap<String, Image>) -> Result<Object> {
     let known = |place: CasePath<'_>, name: &str| match images.get(name) {
         Some(image) => Ok(image.clone().memory),
         None => Err(place.error(format!("there is no image `{name}`"))),
@@ -222,7 +218,7 @@ pub(super) fn object(
     }
 }
 
-fn descriptor(place: CasePath<'_>, spec: &TextureSpec) -> Result<TextureDescriptor, CaseError> {
+fn descriptor(place: CasePath<'_>, spec: &TextureSpec) -> Result<TextureDescriptor> {
     let last = spec.address.last().copied();
     if spec.address.len() > 3 {
         return Err(place.error("there are three address modes at most"));
@@ -246,7 +242,7 @@ fn descriptor(place: CasePath<'_>, spec: &TextureSpec) -> Result<TextureDescript
     })
 }
 
-fn view(place: CasePath<'_>, spec: &ViewSpec) -> Result<ResourceView, CaseError> {
+fn view(place: CasePath<'_>, spec: &ViewSpec) -> Result<ResourceView> {
     let format = spec.format.as_deref().map(|name| texel_format(place, name, spec.channels)).transpose()?;
     Ok(ResourceView { format, levels: (spec.levels[0], spec.levels[1]), layers: (spec.layers[0], spec.layers[1]) })
 }

@@ -30,7 +30,7 @@ pub mod worker;
 
 pub use backend::{Backend, Failure, Outputs};
 pub use case::{Case, Found, Verdict, find, judge};
-pub use contents::CaseError;
+pub use contents::{CaseError, Result};
 pub use cuda::CudaBackend;
 pub use device::{DeviceBackend, Steps};
 pub use prepare::Prepared;

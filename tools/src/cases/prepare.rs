@@ -11,7 +11,7 @@ use super::contents_spec::Tables;
 use super::image_spec::ObjectSpec;
 use super::images::{self, Image, Object, Textures};
 use super::spec::{ArgSpec, CaseSpec, ExpectSpec, NanRule};
-use super::{CaseError, Ptx, Scalar};
+use super::{Ptx, Result, Scalar};
 use ptx2spv_translator::Math;
 
 /// A case that is ready to run.
@@ -175,13 +175,7 @@ pub struct Tolerance {
 
 /// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`. `ptx` is what cases
 /// with the same PTX share: the first of them reads the file.
-pub fn prepare(
-    spec: &CaseSpec,
-    tables: &Tables,
-    file: &Path,
-    path: &str,
-    ptx: &OnceLock<Ptx>,
-) -> Result<Prepared, CaseError> {
+pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str, ptx: &OnceLock<Ptx>) -> Result<Prepared> {
     let place = CasePath { file, tables, path };
     let ptx = match ptx.get() {
         Some(ptx) => ptx.clone(),
@@ -240,7 +234,7 @@ pub fn prepare(
     })
 }
 
-fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
+fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result {
     // A launch without threads would have no effect. Every device accepts sizes from 1 on.
     let cluster = (".cluster", spec.cluster.unwrap_or([1; 3]));
     for (key, size) in [(".grid", spec.grid), (".block", spec.block), cluster] {
@@ -251,7 +245,7 @@ fn check_launch(place: CasePath<'_>, spec: &CaseSpec) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image>) -> Result<Argument, CaseError> {
+fn argument(place: CasePath<'_>, spec: &ArgSpec, images: &BTreeMap<String, Image>) -> Result<Argument> {
     let contents = spec.contents();
     let object =
         ObjectSpec { texture: spec.texture.clone(), surface: spec.surface.clone(), sampler: spec.sampler.clone() };
@@ -299,7 +293,7 @@ fn check(
     args: &[Argument],
     globals: &BTreeMap<String, Array>,
     images: &BTreeMap<String, Image>,
-) -> Result<Check, CaseError> {
+) -> Result<Check> {
     let (subject, array) = match (spec.arg, &spec.global, &spec.image) {
         (Some(index), None, None) => match args.get(index) {
             Some(Argument::Buffer(array)) => (Subject::Arg(index), Some(array)),
@@ -332,7 +326,7 @@ fn check(
     Ok(Check { subject, offset, expected, tolerance: tolerance(place, spec, ty)? })
 }
 
-fn tolerance(place: CasePath<'_>, spec: &ExpectSpec, ty: Scalar) -> Result<Tolerance, CaseError> {
+fn tolerance(place: CasePath<'_>, spec: &ExpectSpec, ty: Scalar) -> Result<Tolerance> {
     let loose = spec.ulp.is_some() || spec.abs.is_some() || spec.rel.is_some();
     if (loose || spec.nan.is_some()) && !ty.is_float() {
         return Err(place.error(format!("`ulp`, `abs`, `rel` and `nan` are for floats, and this is {ty}")));

@@ -13,13 +13,13 @@ use super::images::Image;
 use super::literal::Literal;
 use super::prepare::{Argument, Check, Expectation, Prepared, Subject};
 use super::spec::{CaseFile, CaseSpec, ExpectSpec, Form};
-use super::{Backend, CaseError, Outputs, Scalar, prepare, spec};
+use super::{Backend, CaseError, Outputs, Result, Scalar, prepare, spec};
 
 /// Runs every case of a file that doesn't expect an error, and rewrites the file with the results. Returns the number
 /// of recorded cases.
 ///
 /// Results named in `expect` are updated. A case without `expect` gets every buffer that the kernel changed.
-pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, CaseError> {
+pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize> {
     let mut loaded = spec::load(file)?;
     let mut recorded = 0;
     for index in 0..loaded.cases.len() {
@@ -36,13 +36,7 @@ pub fn record_file(file: &Path, backend: &mut dyn Backend) -> Result<usize, Case
     Ok(recorded)
 }
 
-fn record(
-    case: &mut CaseSpec,
-    tables: &Tables,
-    file: &Path,
-    path: &str,
-    backend: &mut dyn Backend,
-) -> Result<(), CaseError> {
+fn record(case: &mut CaseSpec, tables: &Tables, file: &Path, path: &str, backend: &mut dyn Backend) -> Result {
     let wrong = |message: String| CaseError::new(file, path, message);
     let prepared = prepare::prepare(case, tables, file, path, &OnceLock::new())?;
     let outputs = backend.run(&prepared).map_err(|failure| wrong(failure.to_string()))?;

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use ptx2spv_translator::Math;
 use serde::{Deserialize, Serialize};
 
-use super::CaseError;
 use super::contents_spec::{GlobalSpec, Tables, with_contents};
 use super::image_spec::{ImageSpec, ObjectSpec, TextureSpec};
 use super::literal::Literal;
+use super::{CaseError, Result};
 
 /// A launch case. The comments describe the keys; `tools/README.md` describes the form.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -181,13 +181,13 @@ impl CaseFile {
 }
 
 /// Reads a case file.
-pub fn load(file: &Path) -> Result<CaseFile, CaseError> {
+pub fn load(file: &Path) -> Result<CaseFile> {
     let text = fs::read_to_string(file).map_err(|error| CaseError::new(file, "", error.to_string()))?;
     parse(file, &text)
 }
 
 /// [`load`] on a text that was read already; `file` is for messages.
-pub fn parse(file: &Path, text: &str) -> Result<CaseFile, CaseError> {
+pub fn parse(file: &Path, text: &str) -> Result<CaseFile> {
     /// A key of an object with tables, which cases don't have.
     #[derive(Deserialize)]
     struct Probe {
@@ -204,7 +204,7 @@ pub fn parse(file: &Path, text: &str) -> Result<CaseFile, CaseError> {
     Ok(CaseFile { form: Form::One, tables: no_tables, cases: vec![parse_json(file, text)?] })
 }
 
-fn parse_json<T: for<'de> Deserialize<'de>>(file: &Path, text: &str) -> Result<T, CaseError> {
+fn parse_json<T: for<'de> Deserialize<'de>>(file: &Path, text: &str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let place = match error.path().to_string() {

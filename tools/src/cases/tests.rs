@@ -43,7 +43,7 @@ fn only_case(keys: &str) -> (tempfile::TempDir, Case) {
     (directory, case)
 }
 
-fn prepared(keys: &str) -> Result<Prepared, CaseError> {
+fn prepared(keys: &str) -> Result<Prepared> {
     only_case(keys).1.prepare()
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Fault, Words};
+use super::{Fault, Result, Words};
 use crate::finding::FindingKind;
 
 /// Allocation `n`, counted from 1, is at address `n << SPACING`. A lookup is therefore an indexing operation, an
@@ -210,31 +210,25 @@ impl Memory {
     }
 
     /// Something that the host does to a range, which gives `None` where the range is not inside of an allocation.
-    fn host(
-        &self,
-        address: u64,
-        bytes: u64,
-        what: &str,
-        act: impl FnOnce(&Words, u64) -> Option<()>,
-    ) -> Result<(), Box<Fault>> {
+    fn host(&self, address: u64, bytes: u64, what: &str, act: impl FnOnce(&Words, u64) -> Option<()>) -> Result {
         let done = self.find(address).and_then(|(words, offset)| act(words, offset));
         done.ok_or_else(|| self.fault(address, bytes, &format!("the host's {what}")))
     }
 
-    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Box<Fault>> {
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         let count = bytes.len() as u64;
         self.host(address, count, "read", |words, offset| words.read(offset, bytes))
     }
 
-    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Box<Fault>> {
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         self.host(address, bytes.len() as u64, "write", |words, offset| words.write(offset, bytes))
     }
 
-    pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result<(), Box<Fault>> {
+    pub fn fill(&self, address: u64, bytes: u64, byte: u8) -> Result {
         self.host(address, bytes, "fill", |words, offset| words.fill(offset, bytes, byte))
     }
 
-    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), Box<Fault>> {
+    pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result {
         const PART: u64 = 1 << 16;
         for address in [from, to] {
             self.host(address, bytes, "copy", |words, offset| words.contains(offset, bytes).then_some(()))?;

@@ -9,6 +9,9 @@ pub(crate) use words::Words;
 
 use crate::finding::FindingKind;
 
+/// The result of an access.
+pub(crate) type Result<T = (), E = Box<Fault>> = std::result::Result<T, E>;
+
 /// The reason why an access is not possible. The caller knows where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {

@@ -11,7 +11,7 @@ use crate::code::{Atomic, AtomicOp, Barrier, Class, FloatControls, Semantics};
 use crate::config::Plain;
 use crate::finding::Finding;
 use crate::memory::device::Memory;
-use crate::memory::{Fault, Words};
+use crate::memory::{Fault, Result, Words};
 
 /// Runs a dispatch on the requested number of threads.
 pub(crate) fn run(launch: &Launch<'_>, memory: &Memory) -> Result<(), Box<Finding>> {
@@ -108,7 +108,7 @@ impl World for PlainWorld<'_> {
     }
 
     #[inline(always)]
-    fn load(&mut self, local: &mut Words, _who: Who, access: Access) -> Result<Value, Box<Fault>> {
+    fn load(&mut self, local: &mut Words, _who: Who, access: Access) -> Result<Value> {
         let Access { class, address, bytes, .. } = access;
         let bits = match class {
             Class::Device => self.memory.load(address, bytes),
@@ -121,7 +121,7 @@ impl World for PlainWorld<'_> {
     }
 
     #[inline(always)]
-    fn store(&mut self, local: &mut Words, _who: Who, access: Access, value: Value) -> Result<(), Box<Fault>> {
+    fn store(&mut self, local: &mut Words, _who: Who, access: Access, value: Value) -> Result {
         let Access { class, address, bytes, .. } = access;
         let changed = match class {
             Class::Device => self.memory.store(address, bytes, value.bits),
@@ -144,7 +144,7 @@ impl World for PlainWorld<'_> {
         address: u64,
         value: Value,
         comparator: Value,
-    ) -> Result<Value, Box<Fault>> {
+    ) -> Result<Value> {
         let bytes = atomic.bits / 8;
         let floats = self.floats;
         let change = |old| atomic.op.apply(atomic.bits, [old, value.bits, comparator.bits], floats, &mut Plain);

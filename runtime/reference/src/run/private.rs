@@ -4,11 +4,11 @@ use super::lane::Lane;
 use super::world::Value;
 use crate::code::Class;
 use crate::finding::FindingKind;
-use crate::memory::Fault;
+use crate::memory::{Fault, Result};
 
 /// The bytes at an address, as a range in a memory of `size` bytes.
 #[inline(always)]
-fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops::Range<usize>, Box<Fault>> {
+fn range(class: Class, address: u64, bytes: u8, size: usize) -> Result<std::ops::Range<usize>> {
     match address.checked_add(bytes.into()) {
         Some(end) if end <= size as u64 => Ok(address as usize..end as usize),
         _ => Err(outside(class, address, bytes.into(), size)),
@@ -38,7 +38,7 @@ pub(super) fn set_number(bytes: &mut [u8], number: u64) {
 
 /// Loads from an invocation's own memory.
 #[inline(always)]
-pub(super) fn load(lane: &Lane, address: u64, bytes: u8) -> Result<Value, Box<Fault>> {
+pub(super) fn load(lane: &Lane, address: u64, bytes: u8) -> Result<Value> {
     let range = range(Class::Private, address, bytes, lane.private.len())?;
     let undefined = lane.shadow.as_ref().map_or(0, |shadow| number(&shadow.private[range.clone()]));
     Ok(Value { bits: number(&lane.private[range]), undefined })
@@ -46,7 +46,7 @@ pub(super) fn load(lane: &Lane, address: u64, bytes: u8) -> Result<Value, Box<Fa
 
 /// Stores to an invocation's own memory.
 #[inline(always)]
-pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> Result<(), Box<Fault>> {
+pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> Result {
     let range = range(Class::Private, address, bytes, lane.private.len())?;
     if let Some(shadow) = &mut lane.shadow {
         set_number(&mut shadow.private[range.clone()], value.undefined);
@@ -57,7 +57,7 @@ pub(super) fn store(lane: &mut Lane, address: u64, bytes: u8, value: Value) -> R
 
 /// Loads from push constants.
 #[inline(always)]
-pub(super) fn constant(constants: &[u8], address: u64, bytes: u8) -> Result<Value, Box<Fault>> {
+pub(super) fn constant(constants: &[u8], address: u64, bytes: u8) -> Result<Value> {
     let range = range(Class::PushConstant, address, bytes, constants.len())?;
     Ok(Value { bits: number(&constants[range]), undefined: 0 })
 }

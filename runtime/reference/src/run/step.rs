@@ -10,8 +10,8 @@ use crate::arithmetic::{self, undefined};
 use crate::code::{Binary, Class, Code, Inst, Pc, Scope, Slot, Variable};
 use crate::config::Choice;
 use crate::finding::FindingKind;
-use crate::memory::Fault;
 use crate::memory::device::ADDRESS_BITS;
+use crate::memory::{Fault, Result};
 
 /// The reason why an invocation stopped.
 #[derive(Debug)]
@@ -120,12 +120,7 @@ pub(super) fn run<W: World, const WATCH: bool>(
 /// The compiler only uses registers below `Code::slots`, positions below the number of instructions, and valid indices
 /// into tables, and it ends every function with a jump or return. So all indexing here is in bounds.
 #[inline(always)]
-fn step<W: World>(
-    cx: &mut Context<'_, W>,
-    code: &Code,
-    lane: &mut Lane,
-    pc: &mut Pc,
-) -> Result<Option<State>, Box<Fault>> {
+fn step<W: World>(cx: &mut Context<'_, W>, code: &Code, lane: &mut Lane, pc: &mut Pc) -> Result<Option<State>> {
     let here = *pc;
     let floats = &code.floats;
     let who = Who { lane: lane.index, subgroup: lane.subgroup, pc: here };
@@ -310,7 +305,7 @@ fn step<W: World>(
     Ok(None)
 }
 
-fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result<(), Box<Fault>> {
+fn atomic<W: World>(cx: &mut Context<'_, W>, lane: &mut Lane, who: Who, index: u32) -> Result {
     use crate::code::AtomicOp::*;
     let code = &cx.launch.program.code;
     let atomic = &code.atomics[index as usize];
@@ -374,7 +369,7 @@ pub(super) fn mask(bits: u8) -> u64 {
     u64::MAX >> (64 - u32::from(bits.clamp(1, 64)))
 }
 
-fn within(class: Class, address: u64, bytes: u32, size: usize) -> Result<(), Box<Fault>> {
+fn within(class: Class, address: u64, bytes: u32, size: usize) -> Result {
     let fits = address.checked_add(bytes.into()).is_some_and(|end| end <= size as u64);
     if fits { Ok(()) } else { Err(private::outside(class, address, bytes, size)) }
 }

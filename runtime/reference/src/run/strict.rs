@@ -17,7 +17,7 @@ use crate::config::{Choice, Mode, Plain, Seeded};
 use crate::finding::{Finding, FindingKind, Site};
 use crate::memory::device::Memory;
 use crate::memory::strict::{Action, Agent, Bytes, Location, Missing, New, Party, Race, Shape, Space, Strict};
-use crate::memory::{Fault, Words};
+use crate::memory::{Result, Words};
 
 /// The knowledge about device memory that persists between dispatches.
 #[derive(Debug)]
@@ -144,13 +144,7 @@ struct StrictWorld<'a, C> {
 
 impl<'a, C> StrictWorld<'a, C> {
     /// The location of an access and the memory that has it, or the access's fault.
-    fn locate<'l>(
-        &self,
-        local: &'l Local,
-        class: Class,
-        address: u64,
-        bytes: u32,
-    ) -> Result<(Location, Reachable<'l>), Box<Fault>>
+    fn locate<'l>(&self, local: &'l Local, class: Class, address: u64, bytes: u32) -> Result<(Location, Reachable<'l>)>
     where
         'a: 'l,
     {
@@ -233,11 +227,11 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         self.strict.end_workgroup(local.number);
     }
 
-    fn check(&mut self, local: &mut Local, class: Class, address: u64, bytes: u32) -> Result<(), Box<Fault>> {
+    fn check(&mut self, local: &mut Local, class: Class, address: u64, bytes: u32) -> Result {
         self.locate(local, class, address, bytes).map(drop)
     }
 
-    fn load(&mut self, local: &mut Local, who: Who, access: Access) -> Result<Value, Box<Fault>> {
+    fn load(&mut self, local: &mut Local, who: Who, access: Access) -> Result<Value> {
         let Access { class, address, bytes, how } = access;
         let (location, reachable) = self.locate(local, class, address, bytes.into())?;
         let loaded = self.strict.load(&reachable, agent(local, who), location, bytes, &how, who.pc);
@@ -246,7 +240,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         Ok(Value { bits: loaded.bits, undefined: loaded.undefined })
     }
 
-    fn store(&mut self, local: &mut Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>> {
+    fn store(&mut self, local: &mut Local, who: Who, access: Access, value: Value) -> Result {
         let Access { class, address, bytes, how } = access;
         let (location, reachable) = self.locate(local, class, address, bytes.into())?;
         let before = reachable.load(location, bytes);
@@ -263,7 +257,7 @@ impl<C: Choice> World for StrictWorld<'_, C> {
         address: u64,
         value: Value,
         comparator: Value,
-    ) -> Result<Value, Box<Fault>> {
+    ) -> Result<Value> {
         let (location, reachable) = self.locate(local, atomic.class, address, (atomic.bits / 8).into())?;
         let floats = &self.launch.program.code.floats;
         let choice = &mut self.choice;

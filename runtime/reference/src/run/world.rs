@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use crate::code::{Atomic, Barrier, Class, MemoryAccess, Pc};
 use crate::config::Choice;
 use crate::finding::FindingKind;
-use crate::memory::Fault;
+use crate::memory::Result;
 
 /// A number and its undefined bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,13 +78,13 @@ pub(super) trait World {
 
     /// Checks that `bytes` bytes at an address may be accessed as a whole, unless each access is checked by itself.
     #[inline(always)]
-    fn check(&mut self, _local: &mut Self::Local, _class: Class, _address: u64, _bytes: u32) -> Result<(), Box<Fault>> {
+    fn check(&mut self, _local: &mut Self::Local, _class: Class, _address: u64, _bytes: u32) -> Result {
         Ok(())
     }
 
-    fn load(&mut self, local: &mut Self::Local, who: Who, access: Access) -> Result<Value, Box<Fault>>;
+    fn load(&mut self, local: &mut Self::Local, who: Who, access: Access) -> Result<Value>;
 
-    fn store(&mut self, local: &mut Self::Local, who: Who, access: Access, value: Value) -> Result<(), Box<Fault>>;
+    fn store(&mut self, local: &mut Self::Local, who: Who, access: Access, value: Value) -> Result;
 
     /// Runs an atomic operation, and returns the old value.
     fn atomic(
@@ -95,7 +95,7 @@ pub(super) trait World {
         address: u64,
         value: Value,
         comparator: Value,
-    ) -> Result<Value, Box<Fault>>;
+    ) -> Result<Value>;
 
     /// Records that a thread arrives at a barrier instruction of PTX. An invocation may run several threads.
     fn arrive(&mut self, _local: &mut Self::Local, _who: Who, _thread: u32, _place: u32) {}
