@@ -67,8 +67,8 @@ pub mod policy {
 }
 
 /// Work for several threads.
-pub mod side_by_side {
-    pub use crate::side_by_side::*;
+pub mod parallel {
+    pub use crate::parallel::*;
 }
 
 /// Arithmetic in integers.

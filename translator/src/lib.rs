@@ -27,10 +27,10 @@ mod lower;
 pub mod names;
 mod opt;
 mod options;
+mod parallel;
 mod parse;
 mod pipeline;
 mod policy;
-mod side_by_side;
 mod soft;
 mod source;
 mod stopwatch;
@@ -162,7 +162,7 @@ impl Program {
         let policy = Policy::new(options.target, options.math);
         let kernels: Vec<_> = self.decoded.kernels().collect();
         let declare = |(id, ptx): &(FuncId, &Function)| pipeline::declare(&self.decoded, *id, ptx, &policy);
-        side_by_side::map(&kernels, options.threads, declare).into_iter().flatten().collect()
+        parallel::map(&kernels, options.threads, declare).into_iter().flatten().collect()
     }
 
     /// Translates kernels to one SPIR-V module.

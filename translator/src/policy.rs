@@ -17,7 +17,7 @@ pub struct Policy {
     /// Whose products of matrices of floats are computed; `None` where they are left to the device.
     pub generation: Option<Generation>,
     /// Integers of 64 bits.
-    pub longs: Longs,
+    pub int64: Int64,
     /// Workgroups and their subgroups.
     pub workgroups: Workgroups,
     /// Accesses to memory.
@@ -129,7 +129,7 @@ pub struct Floats {
 
 /// How 64-bit integers are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Longs {
+pub enum Int64 {
     /// By the device.
     Native,
     /// By the device, but for quotients and remainders, which the driver gets wrong.
@@ -178,7 +178,7 @@ pub struct Workgroups {
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Whether 64 bits are accessed as one in memory that other threads don't see.
-    pub longs: bool,
+    pub int64: bool,
     /// Whether 64 bits of global memory are accessed as one, by atomics too.
     pub global_long_atomics: bool,
     /// The same of shared memory, which may have to lie in device memory.
@@ -213,10 +213,10 @@ impl Policy {
             byte_dots: has(Feature::ShaderIntegerDotProduct),
             matrix_units: matrix_units(target, math),
             generation: math.generation(),
-            longs: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
-                (false, _) => Longs::Words,
-                (true, true) => Longs::WithoutDivision,
-                (true, false) => Longs::Native,
+            int64: match (has(Feature::ShaderInt64), quirks.long_divisions_wrong) {
+                (false, _) => Int64::Words,
+                (true, true) => Int64::WithoutDivision,
+                (true, false) => Int64::Native,
             },
             workgroups: Workgroups::new(target),
             memory: Memory::new(target),
@@ -339,7 +339,7 @@ impl Memory {
         use Feature::{ShaderBufferInt64Atomics, ShaderInt64, ShaderSharedInt64Atomics};
         let has = |features: &[Feature]| features.iter().all(|feature| target.has(*feature));
         Self {
-            longs: has(&[ShaderInt64]),
+            int64: has(&[ShaderInt64]),
             global_long_atomics: has(&[ShaderInt64, ShaderBufferInt64Atomics]),
             shared_long_atomics: has(&[ShaderInt64, ShaderSharedInt64Atomics, ShaderBufferInt64Atomics]),
             narrow_global: target.has_narrow_global(),

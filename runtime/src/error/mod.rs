@@ -301,7 +301,7 @@ pub enum Error {
     /// A kernel requested a copy or a fill that can't be done. The rest of its requests are not carried out; the device
     /// keeps working.
     #[error("kernel `{}` asked for {what} that can't be done: {reason}", readable(kernel))]
-    Asked { kernel: String, what: &'static str, reason: Box<Error> },
+    Request { kernel: String, what: &'static str, reason: Box<Error> },
     /// The records of a kernel's launches and other requests are invalid: a kernel has overwritten them. None of the
     /// requests are carried out; the device keeps working.
     #[error("the launch records of kernel `{}` were overwritten: {reason}", readable(kernel))]
@@ -393,7 +393,7 @@ impl Error {
             Self::BufferTooLarge { .. } | Self::OutOfMemory(_) => OutOfMemory,
             #[cfg(not(target_family = "wasm"))]
             Self::Allocator(_) => OutOfMemory,
-            Self::Aborted { .. } | Self::Asked { .. } | Self::Overwritten { .. } | Self::Fault { .. } => Kernel,
+            Self::Aborted { .. } | Self::Request { .. } | Self::Overwritten { .. } | Self::Fault { .. } => Kernel,
             Self::Timeout => Timeout,
             Self::DeviceLost { .. } | Self::SegmentationFault { .. } => Lost,
             Self::Forked | Self::HostThread(_) => System,

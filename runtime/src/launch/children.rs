@@ -47,7 +47,7 @@ enum Work {
 }
 
 /// All requests of a grid.
-struct Asked {
+struct Requests {
     /// In reverse order: the first request is the last element.
     requests: Vec<Request>,
     /// The records that the requests were read from.
@@ -179,7 +179,7 @@ impl Tree<'_> {
                 format!("more than {MAX_WAITING} nested grids wait for grids that they have launched"),
             ));
         }
-        let Asked { requests, records } = self.collect(kernel)?;
+        let Requests { requests, records } = self.collect(kernel)?;
         let (last, todo) = requests.into_iter().partition(|request| request.tail);
         tail.extend::<Vec<Request>>(last);
         self.write_header([0; 3])?;
@@ -210,7 +210,7 @@ impl Tree<'_> {
     }
 
     /// Waits for the grid, and reads its kernel's requests.
-    fn collect(&self, kernel: &str) -> Result<Asked> {
+    fn collect(&self, kernel: &str) -> Result<Requests> {
         let kernel: Arc<str> = kernel.into();
         let [used, _, completed] = self.header()?;
         let count = used.min(self.launches.capacity);
@@ -225,7 +225,7 @@ impl Tree<'_> {
             requests.extend(request.filter(|request| request.order > completed));
         }
         sort(&mut requests);
-        Ok(Asked { requests, records })
+        Ok(Requests { requests, records })
     }
 
     fn copy(&self, to: Side, from: Side, extent: Extent) -> Result {
@@ -276,7 +276,7 @@ fn may_wait(launches: &Launches, requests: usize) -> bool {
 fn impossible(kernel: &str, what: &'static str, error: Error) -> Error {
     match error {
         Error::NotAllocated { .. } | Error::OutOfRange { .. } | Error::Overlap | Error::Pitch { .. } => {
-            Error::Asked { kernel: kernel.to_owned(), what, reason: Box::new(error) }
+            Error::Request { kernel: kernel.to_owned(), what, reason: Box::new(error) }
         }
         error => error,
     }

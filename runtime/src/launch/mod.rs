@@ -60,7 +60,7 @@ impl Kernel {
     /// [`Error::TooFar`], [`Error::Block`], [`Error::Grid`], [`Error::SharedMemory`], [`Error::Translation`] for an
     /// invalid launch; [`Error::OutOfMemory`], [`Error::DeviceLost`], [`Error::Refused`], [`Error::Vulkan`];
     /// [`Error::Aborted`], [`Error::Fault`], [`Error::Timeout`] if the call waits; [`Error::NoKernel`],
-    /// [`Error::Asked`], [`Error::Overwritten`] for invalid requests of kernels.
+    /// [`Error::Request`], [`Error::Overwritten`] for invalid requests of kernels.
     pub unsafe fn launch(&self, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         self.run(self.shared.device.default_state(), config, args)
     }

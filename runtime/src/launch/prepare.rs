@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ptx2spv_translator::internals::side_by_side;
+use ptx2spv_translator::internals::parallel;
 
 #[cfg(doc)]
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl Module {
         launches: &[(&str, LaunchConfig)],
         progress: impl Fn(&str, &Result<PreparationTimes>) + Sync,
     ) -> Vec<Result<PreparationTimes>> {
-        side_by_side::map(launches, None, |(name, config)| {
+        parallel::map(launches, None, |(name, config)| {
             let times = self.kernel(name).and_then(|kernel| kernel.prepare(config));
             progress(name, &times);
             times
@@ -92,6 +92,6 @@ impl Module {
     /// # Ok::<(), ptx2spv_runtime::Error>(())
     /// ```
     pub fn kernels(&self) -> Vec<Result<Kernel>> {
-        side_by_side::map(self.kernel_names(), None, |name| self.kernel(name))
+        parallel::map(self.kernel_names(), None, |name| self.kernel(name))
     }
 }

@@ -233,7 +233,7 @@ fn sets_of_slices_are_checked_as_a_whole() {
         // All slices in the same place, too many of them, and beyond all addresses.
         for (rows, depth) in [(0, u64::MAX), (2, 3), (1 << 61, 4)] {
             let failed = run(rows, depth);
-            let Err(error @ Error::Asked { kernel, reason, .. }) = &failed else {
+            let Err(error @ Error::Request { kernel, reason, .. }) = &failed else {
                 panic!("{rows} {depth}: {failed:?}")
             };
             assert_eq!((kernel.as_str(), error.is_of_stopped_kernels()), ("set", true));

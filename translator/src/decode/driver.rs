@@ -15,7 +15,7 @@ use crate::index::{Index, IndexVec};
 use crate::isa::operation::{Action, Operation};
 use crate::isa::table;
 use crate::isa::types::ScalarType;
-use crate::{parse, side_by_side};
+use crate::{parallel, parse};
 
 /// Decodes a module of a source. Errors are those that make it invalid PTX, syntax errors in bodies that are parsed only now
 /// included; what is merely unsupported is kept with its function. Functions are decoded by so many threads, or one for each processor.
@@ -343,7 +343,7 @@ impl<'s> ModuleDecoder<'s> {
             })
             .collect();
         let module = &*self;
-        let new = side_by_side::map_with(&functions, threads, FormCache::default, |forms, function| {
+        let new = parallel::map_with(&functions, threads, FormCache::default, |forms, function| {
             body::decode(module, forms, function)
         });
         let own = self.program.variables.len();

@@ -24,7 +24,7 @@ pub(super) enum Shape {
     /// 64 bits.
     Long,
     /// Twice 64 bits.
-    Longs,
+    Int64,
 }
 
 impl Shape {
@@ -32,7 +32,7 @@ impl Shape {
     pub(super) fn of(bytes: u8, elements: usize) -> Option<Shape> {
         match (bytes, usize::from(bytes) * elements) {
             (8, 8) => Some(Shape::Long),
-            (8, 16) => Some(Shape::Longs),
+            (8, 16) => Some(Shape::Int64),
             (1, 1) => Some(Shape::Byte),
             (1 | 2, 2) => Some(Shape::Half),
             (1 | 2 | 4, 4) => Some(Shape::Word),
@@ -50,7 +50,7 @@ impl Shape {
             Shape::Word => 4,
             Shape::Words(count) => 4 * count,
             Shape::Long => 8,
-            Shape::Longs => 16,
+            Shape::Int64 => 16,
         }
     }
 
@@ -69,7 +69,7 @@ impl Body<'_, '_, '_> {
             Shape::Word => Global::Int(32),
             Shape::Long => Global::Int(64),
             Shape::Words(count) => Global::Vector(self.module.u32()?, count),
-            Shape::Longs => Global::Vector(self.ty(Type::I64)?, 2),
+            Shape::Int64 => Global::Vector(self.ty(Type::I64)?, 2),
         };
         self.module.global(key)
     }
@@ -82,7 +82,7 @@ impl Body<'_, '_, '_> {
             Shape::Word => vec![whole],
             Shape::Words(count) => (0..count).map(|index| self.component(word, whole, index)).collect(),
             Shape::Long => return Ok(vec![whole]),
-            Shape::Longs => {
+            Shape::Int64 => {
                 let long = self.ty(Type::I64)?;
                 return Ok(vec![self.component(long, whole, 0), self.component(long, whole, 1)]);
             }
@@ -94,7 +94,7 @@ impl Body<'_, '_, '_> {
     pub(super) fn pack(&mut self, shape: Shape, values: &[Word], bytes: u8) -> Result<Word> {
         let ty = self.shape_type(shape)?;
         let words = match shape {
-            Shape::Long | Shape::Longs => values.to_vec(),
+            Shape::Long | Shape::Int64 => values.to_vec(),
             _ => self.pack_words(values, bytes)?,
         };
         match (shape, words.as_slice()) {

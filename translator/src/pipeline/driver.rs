@@ -14,8 +14,8 @@ use crate::lower::launches;
 use crate::lower::layout::module_variables;
 use crate::lower::layout::{runtime_calls, services};
 use crate::options::Options;
+use crate::parallel;
 use crate::policy::{Policy, Samplers};
-use crate::side_by_side;
 use crate::stopwatch::Stopwatch;
 use ptx2spv_interface::Entry;
 
@@ -118,7 +118,7 @@ fn compile_and_emit<'p: 't, 't>(
     observer: &mut Option<&mut dyn Observer>,
 ) -> Result<Unfinished<'t>, Vec<Diagnostic>> {
     let named = options.line_info.then_some(module.source);
-    let at_once = if side_by_side::threads(options.threads) == 1 { 1 } else { AT_ONCE };
+    let at_once = if parallel::threads(options.threads) == 1 { 1 } else { AT_ONCE };
     let mut skipped = Vec::new();
     let mut time = Duration::ZERO;
     loop {
@@ -174,7 +174,7 @@ fn compile_all<'p>(
             let compile = |&(number, id, function)| compile(module, number, id, function, options, observer);
             kernels.iter().map(compile).collect()
         }
-        None => side_by_side::map(kernels, options.threads, |&(number, id, function)| {
+        None => parallel::map(kernels, options.threads, |&(number, id, function)| {
             compile(module, number, id, function, options, &mut None)
         }),
     }

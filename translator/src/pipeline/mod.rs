@@ -1,8 +1,8 @@
 //! The way of a kernel through the stages, in order.
 
 mod driver;
+mod limits;
 mod passes;
-mod room;
 mod unit;
 
 use std::collections::BTreeSet;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use driver::translate;
+pub use limits::check_limits;
 pub use passes::{PASSES, Pass, legalize, optimise};
-pub use room::check_room;
 pub use unit::{Settings, Unit};
 
 use crate::decode::program::{FuncId, Function, Program};
@@ -234,7 +234,7 @@ fn compile_for<'p>(
     let cooperative = options.cooperative.then_some(workspace);
     let waits_for_launches = (layout.waits_for_launches && !options.cooperative).then_some(workspace);
     let Unit { function, resolved, waits, pointers, has_long_loops, suspends_in_loops, .. } = unit;
-    check_room(&function, module.policy).map_err(|diagnostic| locate(ptx, diagnostic))?;
+    check_limits(&function, module.policy).map_err(|diagnostic| locate(ptx, diagnostic))?;
     let function = ir::Legal::new(function)
         .map_err(|error| locate(ptx, Diagnostic::new(ErrorKind::Internal(format!("not legal: {error}")), None)))?;
     Ok(Kernel {

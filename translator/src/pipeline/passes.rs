@@ -1,6 +1,6 @@
 //! The passes between lowering and emission, in order: what each is called, what must hold before it, what holds after it.
 
-use super::room::fits_workgroup;
+use super::limits::fits_workgroup;
 use super::unit::{Settings, Unit};
 use crate::cfg;
 use crate::diagnostic::ErrorKind;
@@ -11,7 +11,7 @@ use crate::legalize::arithmetic::doubles;
 use crate::legalize::arithmetic::flushed;
 use crate::legalize::arithmetic::singles;
 use crate::opt;
-use crate::policy::{Longs, Policy};
+use crate::policy::{Int64, Policy};
 use crate::sync::{self, SuspendedLoops, SuspensionKind};
 use crate::warp;
 use ptx2spv_interface::LoopSuspension;
@@ -278,7 +278,7 @@ pub static PASSES: &[Pass] = &[
             legalize::test_dot_nans(function);
         }
     }),
-    operations("split_divisions", |policy| policy.longs == Longs::WithoutDivision, legalize::split_division),
+    operations("split_divisions", |policy| policy.int64 == Int64::WithoutDivision, legalize::split_division),
     // After all that makes arithmetic on floats.
     policy("hide_known_operands", Mapped, |function, policy| {
         legalize::hide_known_operands(function, &policy.floats.trusted)
@@ -303,7 +303,7 @@ pub static PASSES: &[Pass] = &[
     }),
     // All passes before make 64-bit integers.
     unit("split_words", Legal, Legal, |unit, settings| {
-        if settings.policy.longs == Longs::Words {
+        if settings.policy.int64 == Int64::Words {
             legalize::split_words(&mut unit.function);
         }
         Ok(())
@@ -411,31 +411,41 @@ impl Pass {
         Self { of_floats: true, ..self }
     }
 
-    /// Runs something on a kernel's function and its helpers, as far as they concern the pass.
-    fn each(&self, unit: &mut Unit, mut run: impl FnMut(&mut Function)) {
+    /// Runs something on a kernel's function and its helpers, as far as they concern the pass. False if none does.
+    fn each(&self, unit: &mut Unit, mut run: impl FnMut(&mut Function)) -> bool {
+        let mut any = false;
         unit.function.each(|function| {
             if !self.of_floats || function.has_floats() {
                 run(function);
+                any = true;
             }
         });
+        any
     }
 
-    /// Runs it, and checks the rules of the stage that it leads to: in debug builds after every pass, else where a kernel becomes
-    /// a tree. What emission takes is checked in any case ([`Legal`](crate::ir::Legal)).
+    /// Runs it, and checks the rules of the stage that it leads to: in debug builds after every pass that has run, else where a kernel
+    /// becomes a tree. What emission takes is checked in any case ([`Legal`](crate::ir::Legal)).
     ///
     /// # Errors
     /// What the target has no room for, and broken rules.
     pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
-        match self.run {
-            Run::Function(run) => unit.function.each(run),
+        let has_run = match self.run {
+            Run::Function(run) => {
+                unit.function.each(run);
+                true
+            }
             Run::Policy(run) => self.each(unit, |function| run(function, settings.policy)),
             Run::Operations(lacks, rule) if lacks(settings.policy) => self.each(unit, |function| {
                 rewrite_ops(function, |b, result, op| rule(b, settings.policy, b.type_of(result), op));
             }),
-            Run::Operations(..) => {}
-            Run::Unit(run) => run(unit, settings)?,
-        }
-        if cfg!(debug_assertions) || self.before < Tree && self.after == Tree {
+            Run::Operations(..) => false,
+            Run::Unit(run) => {
+                run(unit, settings)?;
+                true
+            }
+        };
+        if cfg!(debug_assertions) && (has_run || self.before != self.after) || self.before < Tree && self.after == Tree
+        {
             unit.verify(self.after).map_err(|error| ErrorKind::Internal(format!("after {}: {error}", self.name)))?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use ptx2spv_translator::internals::emit::{EmitEntry, emit};
 use ptx2spv_translator::internals::ir::{
     Access, AtomicOp, Binary, Builtin, Legal, MemoryOrder, Op, Scope, Space, Stmt, Type,
 };
-use ptx2spv_translator::internals::pipeline::check_room;
+use ptx2spv_translator::internals::pipeline::check_limits;
 use ptx2spv_translator::internals::policy::Policy;
 use ptx2spv_translator::target::{Quirks, Version};
 use ptx2spv_translator::{ErrorKind, Feature, Math, Span, Target};
@@ -202,14 +202,14 @@ fn limits_are_checked() {
     // A driver's own limit, and that of SPIR-V.
     assert_eq!(limit(&nested(2000)), (65, 64));
     let nvidia = Policy::new(&nvidia(), Math::EXACT);
-    check_room(&nested(1022), &nvidia).unwrap();
-    assert!(check_room(&nested(1023), &nvidia).is_err());
-    check_room(&Builder::shared(32768).finish(), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
+    check_limits(&nested(1022), &nvidia).unwrap();
+    assert!(check_limits(&nested(1023), &nvidia).is_err());
+    check_limits(&Builder::shared(32768).finish(), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
 }
 
 /// Why a target has no room for a function.
 fn refused(target: &Target, function: &Legal) -> ErrorKind {
-    check_room(function, &Policy::new(target, Math::EXACT)).unwrap_err().kind
+    check_limits(function, &Policy::new(target, Math::EXACT)).unwrap_err().kind
 }
 
 #[test]
@@ -338,6 +338,6 @@ fn local_memory_that_the_driver_does_not_take() {
         }
         other => panic!("{other}"),
     }
-    check_room(&function(16 << 10), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
-    check_room(&function(12 << 10), &Policy::new(&nvidia(), Math::EXACT)).unwrap();
+    check_limits(&function(16 << 10), &Policy::new(&lavapipe(), Math::EXACT)).unwrap();
+    check_limits(&function(12 << 10), &Policy::new(&nvidia(), Math::EXACT)).unwrap();
 }

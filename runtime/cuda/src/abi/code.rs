@@ -218,7 +218,7 @@ impl From<Error> for Code {
             // CUDA's message for a failed assertion.
             Error::Aborted { reason, .. } if reason.contains("Assertion `") => ASSERT,
             // CUDA reports a failed copy like an illegal access in a kernel.
-            Error::Asked { reason, .. } => match **reason {
+            Error::Request { reason, .. } => match **reason {
                 Error::NotAllocated { .. } | Error::OutOfRange { .. } => ILLEGAL_ADDRESS,
                 _ => LAUNCH_FAILED,
             },

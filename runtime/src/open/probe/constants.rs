@@ -21,7 +21,7 @@ pub struct Known {
 
 /// Which operands the compiler knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum Selection {
     /// Zeros and NaNs, also beside other constants, and one value twice.
     Specials,
     /// Other constants.
@@ -31,11 +31,11 @@ pub enum Asked {
 }
 
 /// Facts that say whether modules must hide operands of arithmetic.
-pub const FACTS: [(Fact, &[Known], Asked); 4] = [
-    (|facts| &mut facts.known_specials_f32_right, SINGLE, Asked::Specials),
-    (|facts| &mut facts.known_constants_f32_right, SINGLE, Asked::Constants),
-    (|facts| &mut facts.known_specials_f64_right, DOUBLE, Asked::Specials),
-    (|facts| &mut facts.known_constants_f64_right, DOUBLE, Asked::Constants),
+pub const FACTS: [(Fact, &[Known], Selection); 4] = [
+    (|facts| &mut facts.known_specials_f32_right, SINGLE, Selection::Specials),
+    (|facts| &mut facts.known_constants_f32_right, SINGLE, Selection::Constants),
+    (|facts| &mut facts.known_specials_f64_right, DOUBLE, Selection::Specials),
+    (|facts| &mut facts.known_constants_f64_right, DOUBLE, Selection::Constants),
 ];
 
 const SINGLE: &[Known] = &[
@@ -162,25 +162,25 @@ impl Known {
     }
 
     /// The combinations of operands to test.
-    fn applications(&self, asked: Asked) -> Vec<Vec<Operand>> {
+    fn applications(&self, selection: Selection) -> Vec<Vec<Operand>> {
         use Operand::{Constant, First, Second};
-        let numbers = match asked {
-            Asked::Specials => 0..SPECIALS,
-            Asked::Constants => SPECIALS..NUMBERS.len(),
-            Asked::Any => 0..NUMBERS.len(),
+        let numbers = match selection {
+            Selection::Specials => 0..SPECIALS,
+            Selection::Constants => SPECIALS..NUMBERS.len(),
+            Selection::Any => 0..NUMBERS.len(),
         };
         let mut list = Vec::new();
         for constant in numbers.map(Constant) {
             list.extend([vec![constant, First, Second], vec![First, constant, Second], vec![First, Second, constant]]);
-            if asked != Asked::Any {
+            if selection != Selection::Any {
                 list.extend([vec![constant, constant, First], vec![First, constant, constant]]);
             }
-            if asked == Asked::Specials {
+            if selection == Selection::Specials {
                 let others = (0..NUMBERS.len()).map(Constant);
                 list.extend(others.flat_map(|other| [vec![constant, other, First], vec![other, constant, First]]));
             }
         }
-        if asked != Asked::Constants {
+        if selection != Selection::Constants {
             list.extend([vec![First, First, Second], vec![First, Second, First], vec![Second, First, First]]);
         }
         // With two operands, some combinations become equal, and some have no known operand left.
@@ -200,9 +200,9 @@ impl Known {
     }
 
     /// Describes the fault that a thread found; `None` if it found none.
-    pub fn describe(&self, asked: Asked, [place, with, without]: [u64; 3]) -> Option<String> {
+    pub fn describe(&self, selection: Selection, [place, with, without]: [u64; 3]) -> Option<String> {
         let application = usize::try_from(place.checked_sub(1)?).ok()?;
-        let operands = self.applications(asked).get(application).map(|operands| self.written(operands));
+        let operands = self.applications(selection).get(application).map(|operands| self.written(operands));
         let (form, digits) = (self.applied("%r", &operands.unwrap_or_default()), 2 * self.width.size());
         Some(format!("`{form}` gives 0x{with:0digits$x}, and 0x{without:0digits$x} with all operands from memory"))
     }
@@ -219,10 +219,10 @@ impl Known {
     /// operands. It writes three results: the number of a faulty combination, counted from 1, its result with known
     /// operands, and its result with all operands from memory. There is only one set of results, because drivers are
     /// slow to compile many stores.
-    pub fn ptx(&self, asked: Asked, facts: &Facts) -> String {
+    pub fn ptx(&self, selection: Selection, facts: &Facts) -> String {
         let size = self.width.size();
         let bits = 8 * size;
-        let applications = self.applications(asked);
+        let applications = self.applications(selection);
         let mut body = String::new();
         for number in 0..NUMBERS.len() {
             // Writing to a string can't fail.

@@ -17,7 +17,7 @@ mod operands;
 mod reconvergence;
 mod sampling;
 
-use constants::{Asked, Known};
+use constants::{Known, Selection};
 use findings::{Attempt, stopped};
 use instruction::{Instruction, Width};
 use ptx2spv_translator::target::Facts;
@@ -59,11 +59,11 @@ pub(crate) fn measure(device: &Device) -> Result<Findings> {
     for (fact, instructions) in instructions::FACTS {
         *fact(&mut findings.facts) = holds(device, &trusted, instructions, &mut findings)?;
     }
-    for (fact, operations, asked) in constants::FACTS {
-        *fact(&mut findings.facts) = with_known_operands(device, &trusted, operations, asked, &mut findings)?;
+    for (fact, operations, selection) in constants::FACTS {
+        *fact(&mut findings.facts) = with_known_operands(device, &trusted, operations, selection, &mut findings)?;
     }
     for (facts, operations) in constants::OTHERS {
-        let right = with_known_operands(device, &trusted, operations, Asked::Any, &mut findings)?;
+        let right = with_known_operands(device, &trusted, operations, Selection::Any, &mut findings)?;
         facts.iter().for_each(|fact| *fact(&mut findings.facts) &= right);
     }
     findings.facts.subgroups_reconverge = match reconvergence::attempt(device)? {
@@ -155,7 +155,7 @@ fn with_known_operands(
     device: &Device,
     facts: &Facts,
     operations: &[Known],
-    asked: Asked,
+    selection: Selection,
     findings: &mut Findings,
 ) -> Result<bool> {
     for known in operations {
@@ -163,7 +163,7 @@ fn with_known_operands(
             continue;
         }
         // An operation that can't be translated can't be used in kernels either.
-        let Some(kernel) = probe(device, facts, known.ptx(asked, &findings.facts))? else { continue };
+        let Some(kernel) = probe(device, facts, known.ptx(selection, &findings.facts))? else { continue };
         let (operands, corners) = known.operands();
         let size = known.width.size();
         let mut results = vec![0; 3 * corners * size];
@@ -178,7 +178,7 @@ fn with_known_operands(
         }
         let found = results.chunks_exact(3 * size).find_map(|thread| {
             let mut words = thread.chunks_exact(size).map(Width::bits);
-            known.describe(asked, std::array::from_fn(|_| words.next().unwrap_or(0)))
+            known.describe(selection, std::array::from_fn(|_| words.next().unwrap_or(0)))
         });
         if let Some(seen) = found {
             findings.seen.push(seen);
@@ -247,11 +247,11 @@ mod tests {
     #[test]
     fn all_operations_with_known_operands_are_tried() {
         let target = Target { facts: Facts::TRUSTED, ..Target::reference() };
-        let arithmetic = constants::FACTS.map(|(_, operations, asked)| (operations, asked));
-        let others = constants::OTHERS.map(|(_, operations)| (operations, Asked::Any));
-        for (operations, asked) in arithmetic.into_iter().chain(others) {
+        let arithmetic = constants::FACTS.map(|(_, operations, selection)| (operations, selection));
+        let others = constants::OTHERS.map(|(_, operations)| (operations, Selection::Any));
+        for (operations, selection) in arithmetic.into_iter().chain(others) {
             for known in operations {
-                let ptx = known.ptx(asked, &Facts::TRUSTED);
+                let ptx = known.ptx(selection, &Facts::TRUSTED);
                 let source = Source::new("self-test", ptx.as_str());
                 let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
                 assert!(translated.is_ok(), "{ptx}");

@@ -76,7 +76,7 @@ fn is_native(memory: &Memory, space: Space) -> bool {
     match space {
         Space::Global | Space::Generic => memory.global_long_atomics,
         Space::Shared => memory.shared_long_atomics,
-        Space::Local => memory.longs,
+        Space::Local => memory.int64,
     }
 }
 

@@ -14,7 +14,7 @@ const NESTING_LIMIT: u32 = 1022;
 ///
 /// # Errors
 /// [`ErrorKind::Limit`], at the statement that goes too far if it is one.
-pub fn check_room(function: &Function, policy: &Policy) -> Result<(), Diagnostic> {
+pub fn check_limits(function: &Function, policy: &Policy) -> Result<(), Diagnostic> {
     check_shared(function, policy.memory.shared_bytes)?;
     check_local(function, policy.memory.local_bytes)?;
     let nesting = policy.nesting.map_or(NESTING_LIMIT, |most| most.min(NESTING_LIMIT));
