@@ -156,6 +156,26 @@ programs! {
     conditions_and_ports_of_graphs: "conditions.c", "done\n";
 }
 
+/// A program that returns from `main` while kernels run, or while other threads are in calls, ends with its own status, and soon.
+#[test]
+fn programs_end_while_kernels_run() -> Anything {
+    let folder = folder()?;
+    let program = folder.path().join("program");
+    build("cc", &["-std=gnu11"], "leaving.c", &program)?;
+    // The reference device runs a grid within the call.
+    for (device, how) in [(None, "queued"), (None, "called"), (Some("reference"), "called")] {
+        let mut command = Command::new("timeout");
+        command.arg("100").arg(&program).args(["-", how]).env("LD_LIBRARY_PATH", folder.path());
+        if let Some(device) = device {
+            command.env("PTX2SPV_DEVICE", device);
+        }
+        let run = command.output()?;
+        let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.code() == Some(7) && out == "leaves", "{device:?}, {how}: {:?}\n{out}{errors}", run.status);
+    }
+    Ok(())
+}
+
 /// SwiftShader's driver as Debian has it.
 const SWIFTSHADER: &str = "/usr/lib/chromium/vk_swiftshader_icd.json";
 

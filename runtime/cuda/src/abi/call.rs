@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ptx2spv_runtime::ProfileRange;
@@ -20,6 +21,30 @@ pub(crate) struct Call<'a> {
     pub arguments: &'a [(&'static str, &'a dyn Debug)],
     /// Whether NULL means the thread's own default stream.
     pub per_thread: bool,
+}
+
+/// The calls of all threads that have not returned.
+static IN_PROGRESS: AtomicUsize = AtomicUsize::new(0);
+
+/// A call that has not returned.
+struct InProgress;
+
+impl InProgress {
+    fn new() -> Self {
+        IN_PROGRESS.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        IN_PROGRESS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether some thread is in a call.
+pub(crate) fn are_in_progress() -> bool {
+    IN_PROGRESS.load(Ordering::SeqCst) > 0
 }
 
 thread_local! {
@@ -39,6 +64,7 @@ impl Call<'_> {
 
     /// Like [`Call::run`], with a function that names result codes in the trace.
     pub fn run_with_names(&self, name: fn(Code) -> Option<&'static CStr>, body: impl FnOnce() -> Result) -> Code {
+        let _in_progress = InProgress::new();
         let _range = ProfileRange::new(self.name);
         let start = trace::is_on().then(Instant::now);
         let outer = PER_THREAD.replace(self.per_thread);

@@ -1,6 +1,7 @@
 //! Contexts, and each thread's stack of them.
 
 pub(crate) mod device;
+pub(crate) mod exit;
 pub(crate) mod state;
 pub(crate) mod user_object;
 pub(crate) mod visible;

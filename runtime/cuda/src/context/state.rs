@@ -5,12 +5,15 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
+use std::time::{Duration, Instant};
 
-use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, InstanceOptions, ListedDevice, Process};
+use ptx2spv_runtime::{BusAddress, Device, DeviceInfo, DeviceSelector, Error, InstanceOptions, ListedDevice, Process};
 
 use crate::abi::sync::{read, write};
-use crate::abi::{Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, Result, lock, trace};
-use crate::context::visible;
+use crate::abi::{
+    Code, DEINITIALIZED, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, NOT_PERMITTED, Result, call, lock, trace,
+};
+use crate::context::{exit, visible};
 
 struct Open {
     /// The devices that the program sees, by ordinal.
@@ -104,9 +107,7 @@ impl Entry {
         let device = self.listed.open()?;
         // Once is enough: what the program has registered since must find the devices.
         AT_EXIT.call_once(|| {
-            // SAFETY: `end` takes no arguments, doesn't unwind, and stays loaded (`-z nodelete`). It is registered after the
-            // Vulkan driver was loaded, and so runs before the driver's own exit handlers.
-            unsafe { libc::atexit(end) };
+            exit::register();
         });
         Ok(self.device.get_or_init(|| device).clone())
     }
@@ -183,20 +184,36 @@ impl Open {
     }
 }
 
+/// How long the process's exit waits for kernels and for calls of other threads.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Waits for the devices, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
-/// still be in calls.
-extern "C" fn end() {
-    let wait = || {
-        for device in devices()?.iter().filter_map(|entry| entry.device.get()) {
-            // An error of one device has no caller to report to, and the others' kernels have printed too.
-            let _ = device.synchronize();
-            write_output(device);
-        }
-        Ok::<_, Code>(())
-    };
-    // A panic is ignored, since the process is exiting.
-    let _ = std::panic::catch_unwind(wait);
+/// still be in calls. Gives whether nothing uses the devices any more.
+pub(super) fn end() -> bool {
+    let is_idle = is_idle();
     ENDED.store(true, Ordering::SeqCst);
+    is_idle
+}
+
+/// Waits for the devices and for calls of other threads, and writes the remaining output. Gives whether nothing uses the devices any more.
+pub(super) fn is_idle() -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    let devices = devices().unwrap_or_default();
+    let mut is_idle = true;
+    for device in devices.iter().filter_map(|entry| entry.device.get()) {
+        // Launches in other threads end by that too.
+        device.set_wait_limit(Some(deadline.saturating_duration_since(Instant::now())));
+        // Other errors of one device have no caller to report to, and the others' kernels have printed too.
+        is_idle &= !matches!(device.synchronize(), Err(Error::Timeout));
+        write_output(device);
+    }
+    while is_idle && call::are_in_progress() {
+        is_idle = Instant::now() < deadline;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The program's exit handlers may wait longer.
+    devices.iter().filter_map(|entry| entry.device.get()).for_each(|device| device.set_wait_limit(None));
+    is_idle
 }
 
 /// Writes what kernels have printed to the standard output, at the points where CUDA does: when programs wait for the

@@ -113,7 +113,9 @@ fn run(
     };
     texture_reference::update(context, loaded)?;
     // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
-    unsafe { kernel.launch_on(stream, config, &arguments) }.map_err(|error| match error {
+    let launched = unsafe { kernel.launch_on(stream, config, &arguments) };
+    context::exit::launched();
+    launched.map_err(|error| match error {
         ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
         // A launch of a kernel that launches others waits for it, and reports its errors.
         error => context.failed(error),
