@@ -177,7 +177,10 @@ impl Math {
             }
         }
         // What f16 differs in are the rounding of products and the denormals.
-        facts.arithmetic_f16_exact |= [Topic::Fma, Topic::Denormals].into_iter().all(|topic| self.is_fast(topic));
+        if [Topic::Fma, Topic::Denormals].into_iter().all(|topic| self.is_fast(topic)) {
+            facts.arithmetic_f16_exact = true;
+            facts.known_factors_f16_right = true;
+        }
         facts
     }
 }

@@ -17,11 +17,12 @@ fn unary(target: &Target, op: Unary) -> Device {
     Device::new(target, [Type::F32], |b, [x]| b.op(Type::F32, Op::Unary(op, x)))
 }
 
-/// A function of an `F32` on such a device, and on one whose `Fma` rounds once, with their names.
-fn unary_on_both(op: Unary) -> [(&'static str, Device); 2] {
+/// A function of an `F32` on such a device, on one whose `Fma` rounds once, and on one that keeps denormals too, with their names.
+fn unary_on_all(op: Unary) -> [(&'static str, Device); 3] {
     let fusing = Facts { fma_f32_fused: true, fma_f32_denormals: true, ..unknown().facts };
-    [("unknown", unknown()), ("fusing", Target { facts: fusing, ..unknown() })]
-        .map(|(name, target)| (name, unary(&target, op)))
+    let keeping = Facts { denormals_f32_kept: true, ..fusing.clone() };
+    [("unknown", unknown().facts), ("fusing", fusing), ("keeping", keeping)]
+        .map(|(name, facts)| (name, unary(&Target { facts, ..unknown() }, op)))
 }
 
 /// Every 4099th f32 and all around the powers of two.
@@ -50,7 +51,7 @@ impl Worst {
 
 #[test]
 fn exponentials() {
-    unary_on_both(Unary::Exp2Approx).into_iter().for_each(exponentials_on);
+    unary_on_all(Unary::Exp2Approx).into_iter().for_each(exponentials_on);
 }
 
 fn exponentials_on((name, mut device): (&str, Device)) {
@@ -76,7 +77,7 @@ fn exponentials_on((name, mut device): (&str, Device)) {
 
 #[test]
 fn logarithms() {
-    unary_on_both(Unary::Log2Approx).into_iter().for_each(logarithms_on);
+    unary_on_all(Unary::Log2Approx).into_iter().for_each(logarithms_on);
 }
 
 fn logarithms_on((name, mut device): (&str, Device)) {
@@ -113,7 +114,7 @@ fn sines_and_cosines() {
         ("cos", Unary::CosApprox, f64::cos, 1f32.to_bits()),
     ];
     for (function, op, exact, of_negative_zero) in functions {
-        for (name, mut device) in unary_on_both(op) {
+        for (name, mut device) in unary_on_all(op) {
             let (mut model, mut quadrant) = (Worst::default(), Worst::default());
             let angles = (0..200_000).map(|step| step as f32 * (std::f32::consts::FRAC_PI_2 / 200_000.0));
             for x in operands().chain(angles) {
@@ -167,7 +168,7 @@ fn bounded_operands() {
 
 #[test]
 fn hyperbolic_tangents() {
-    unary_on_both(Unary::TanhApprox).into_iter().for_each(hyperbolic_tangents_on);
+    unary_on_all(Unary::TanhApprox).into_iter().for_each(hyperbolic_tangents_on);
 }
 
 fn hyperbolic_tangents_on((name, mut device): (&str, Device)) {
@@ -192,6 +193,7 @@ fn exponentials_that_flush() {
     let close = Facts { exp2_f32_close: true, ..unknown().facts };
     let devices = [
         ("unknown", unknown().facts),
+        ("fusing", Facts { fma_f32_fused: true, fma_f32_denormals: true, ..unknown().facts }),
         ("close", close.clone()),
         ("close, keeping", Facts { denormals_f32_kept: true, ..close.clone() }),
         ("close, flushing", Facts { exp2_f32_flushes: true, ..close }),
@@ -221,7 +223,7 @@ fn roots() {
         ("sqrt", Unary::SqrtApprox, (|x| x.sqrt()) as fn(f64) -> f64, 2f64.powi(-23)),
         ("rsqrt", Unary::InverseSqrtApprox, |x| x.sqrt().recip(), 2f64.powf(-22.9)),
     ] {
-        for (device_name, mut device) in unary_on_both(op) {
+        for (device_name, mut device) in unary_on_all(op) {
             let mut worst = Worst::default();
             // All mantissas, since the exponent changes nothing, and all exponents.
             let mantissas = (0..1 << 24).step_by(29).map(|bits| f32::from_bits(0x3f80_0000 + bits));

@@ -5,7 +5,7 @@ use super::support::access;
 use crate::evaluator::{GLOBAL_BASE, Machine};
 use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{
-    Binary, Builder, Builtin, Function, Op, Space, Stmt, Type, Unary, Value, verify,
+    Arithmetic, Binary, Builder, Builtin, Function, Halves, Op, Space, Stmt, Type, Unary, Value, verify,
 };
 use ptx2spv_translator::internals::pipeline::legalize;
 use ptx2spv_translator::target::Facts;
@@ -162,4 +162,26 @@ fn a_width_that_is_right_stays() {
     b.finish();
     legalize(&mut function, &target).unwrap();
     assert_eq!(hidden(&function), 1, "{function}");
+}
+
+/// A driver may round the product of two factors on f16 that it knows. One that it doesn't know is enough.
+#[test]
+fn one_of_two_known_factors_on_f16_is_hidden() {
+    let reference = Target::reference();
+    let facts = Facts { known_factors_f16_right: false, ..reference.facts.clone() };
+    let wrong = Target { facts, ..Target::reference() };
+    for (target, from_memory, is_hidden) in [(&wrong, false, true), (&wrong, true, false), (&reference, false, false)] {
+        for halves in [Halves::Low, Halves::Both] {
+            let mut function = Function::default();
+            let b = Builder::new(&mut function);
+            let [number, addend] = [0, 4].map(|place| b.load_one(access(Space::Shared, 4), b.i32(place)));
+            let factor = b.i32(0x3c01);
+            let other = if from_memory { number } else { b.i32(0x3bfe) };
+            let result = b.op(Type::I32, Op::Half(halves, Arithmetic::Fma(factor, other, addend)));
+            b.store(access(Space::Global, 4), b.i64(GLOBAL_BASE), vec![result]);
+            b.finish();
+            legalize(&mut function, target).unwrap();
+            assert_eq!(hides(&function), is_hidden, "{function}");
+        }
+    }
 }

@@ -290,11 +290,15 @@ pub const FACTS: FactTests = facts! {
         halves "mul.rn.f16x2 %r, %a, 0x40004000;" => |[a, ..], result| judge::mul_f16([a, 0x4000_4000, 0], result);
         halves "fma.rn.f16x2 %r, %a, 0, %c;" => |[a, _, c], result| judge::fma_f16([a, 0, c], result);
         halves "fma.rn.f16x2 %r, %a, 0x3c003c00, %c;" => |[a, _, c], result| judge::fma_f16([a, 0x3c00_3c00, c], result);
+        halves "fma.rn.f16x2 %r, %a, %b, 0;" => |[a, b, _], result| judge::fma_f16([a, b, 0], result);
+        halves "fma.rn.f16x2 %r, %a, %b, 0x80008000;" => |[a, b, _], result| judge::fma_f16([a, b, 0x8000_8000], result);
+    }
+    known_factors_f16_right {
         // The square doesn't fit, which shows compilers that round the product of two known factors.
         halves "fma.rn.f16x2 %r, 0x3c103c10, 0x3c103c10, %c;"
             => |[_, _, c], result| judge::fma_f16([0x3c10_3c10, 0x3c10_3c10, c], result);
-        halves "fma.rn.f16x2 %r, %a, %b, 0;" => |[a, b, _], result| judge::fma_f16([a, b, 0], result);
-        halves "fma.rn.f16x2 %r, %a, %b, 0x80008000;" => |[a, b, _], result| judge::fma_f16([a, b, 0x8000_8000], result);
+        // This product is 2^-31 below half of the addend's last place, which shows compilers that round to f32 first.
+        halves "mov.b32 %r, 0x3c013c01; fma.rn.f16x2 %r, 0x10011001, 0x3bfe3bfe, %r;" => |_, result| result == 0x3c01_3c01;
     }
     nan_f16_nvidia {
         halves "add.rn.f16x2 %r, %a, %b;" => judge::nan_f16;

@@ -27,6 +27,9 @@ const COSINE: [u32; 4] = [0xbf9de9e6, 0x3e81e0f5, 0xbcaae5cc, 0x3a6db249];
 /// `(tanh(x) / x - 1) / x^2` as a polynomial in `x^2`, for |x| <= 5/8. The coefficients leave an error of 4.7e-08.
 const TANH: [u32; 5] = [0xbeaaaaa9, 0x3e08870e, 0xbd5c92c5, 0x3cac0247, 0xbbc7c6f2];
 
+/// Numbers in whose binade there are only integers. Adding one rounds to an integer, which is in the last bits of the sum.
+const INTEGERS: [f32; 2] = [8388608.0, 1.5 * 8388608.0];
+
 /// Replaces the approximate functions whose accuracy on the device is not established by a fact.
 pub fn expand_approximate(function: &mut Function, floats: &Floats) {
     let facts = &floats.trusted;
@@ -77,43 +80,75 @@ fn full_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     match facts.exp2_f32_close {
         true if facts.exp2_f32_denormals => b.unary(Unary::Exp2Approx, x),
         true if facts.denormals_f32_kept => raised_exp2(b, x),
-        _ => exp2(b, fused, x),
+        _ if facts.denormals_f32_kept => lowered_exp2(b, fused, x),
+        _ => exp2_by_bits(b, fused, x),
     }
 }
 
 /// `2^x` with zero for subnormal results. Subnormal operands give one as zeros do.
 fn flushed_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
-    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { exp2(b, fused, x) };
+    let power =
+        if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { unless_nan(b, x, exp2(b, fused, x, None)) };
     if facts.exp2_f32_close && facts.exp2_f32_flushes {
         return power;
     }
-    let [least, zero] = [-126.0, 0.0].map(|number| b.f32(number));
-    let is_low = b.flt(x, least);
-    b.select(is_low, zero, power)
+    b.select(is_low(b, x), b.f32(0.0), power)
+}
+
+/// Whether `2^x` is below the least normal number.
+fn is_low(b: &Builder<'_>, x: Value) -> Value {
+    b.flt(x, b.f32(-126.0))
 }
 
 /// `2^x` by the device's own function; subnormal results are made from normal ones.
 fn raised_exp2(b: &Builder<'_>, x: Value) -> Value {
-    let [least, shift, zero, factor, one] = [-126.0, 24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
-    let is_low = b.flt(x, least);
+    let [shift, zero, factor, one] = [24.0, 0.0, 2f32.powi(-24), 1.0].map(|number| b.f32(number));
+    let is_low = is_low(b, x);
     // Where the sum's error could change the result, the sum is exact: its last place is no larger than the operand's.
     let raised = b.fadd(x, b.select(is_low, shift, zero));
     b.fmul(b.unary(Unary::Exp2Approx, raised), b.select(is_low, factor, one))
 }
 
-/// `2^x`. Subnormal results are put together on bits.
-fn exp2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
+/// Below `2^LEAST` every power is zero.
+const LEAST: f32 = -160.0;
+
+/// `2^x`. A subnormal result is made from a normal one, which is 2^64 times as large.
+fn lowered_exp2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
+    let is_low = is_low(b, x);
+    let [places, none] = [64 << 23, 0].map(|places| b.i32(places));
+    let [factor, one] = [2f32.powi(-64), 1.0].map(|number| b.f32(number));
+    let raised = exp2(b, fused, b.maximum(Compare::FLess, b.f32(LEAST), x), Some(b.select(is_low, places, none)));
+    unless_nan(b, x, b.fmul(raised, b.select(is_low, factor, one)))
+}
+
+/// `2^x` for an operand from -126 on, infinity from 128 on, and any number for a NaN: the power of the operand's fraction, to whose exponent the
+/// whole part is added. Something more may be added to the bits, for lower operands.
+fn exp2(b: &Builder<'_>, fused: bool, x: Value, more: Option<Value>) -> Value {
+    let integers = b.f32(INTEGERS[1]);
+    // 2^128 comes out as the bits of infinity.
+    let clamped = b.minimum(Compare::FLess, x, b.f32(128.0));
+    let sum = b.fadd(clamped, integers);
+    let power = power_of_fraction(b, fused, b.fsub(clamped, b.fsub(sum, integers)));
+    // The last bits of the sum are the whole part's.
+    let bits = b.add(b.bits(power), b.shl(b.bits(sum), 23));
+    b.bitcast(more.map_or(bits, |more| b.add(bits, more)), Type::F32)
+}
+
+/// `2^x` for |x| <= 1/2.
+fn power_of_fraction(b: &Builder<'_>, fused: bool, x: Value) -> Value {
+    multiply_add(b, fused, polynomial(b, fused, &EXP2, x), x, b.f32(1.0))
+}
+
+/// `2^x` where a device may flush subnormal results: they are put together on bits.
+fn exp2_by_bits(b: &Builder<'_>, fused: bool, x: Value) -> Value {
     // Beyond these bounds the result is zero or infinity anyway. A NaN is replaced by the lower bound until the end.
-    let (low, high) = (b.f32(-160.0), b.f32(130.0));
+    let (low, high) = (b.f32(LEAST), b.f32(130.0));
     let clamped = b.minimum(Compare::FLess, high, b.maximum(Compare::FLess, low, x));
 
     let whole = b.unary(Unary::RoundEven, clamped);
-    let fraction = b.fsub(clamped, whole);
-    let power = polynomial(b, fused, &EXP2, fraction);
-    let power = multiply_add(b, fused, power, fraction, b.f32(1.0));
+    let power = b.bits(power_of_fraction(b, fused, b.fsub(clamped, whole)));
 
     let whole = b.unary(Unary::FloatToSigned(Type::I32), whole);
-    let power = b.bits(power);
     let normal = b.add(power, b.shl(whole, 23));
     let exponent = b.add(b.shr(power, 23), whole);
     // The significand is shifted right by one place for each step below the least exponent, and rounded.
@@ -194,9 +229,6 @@ fn unless_finite(b: &Builder<'_>, operand: Value, result: Value) -> Value {
     let is_finite = b.ult(b.magnitude(operand), b.i32(SINGLE.infinity() as u32));
     b.select(is_finite, result, b.constant(Type::F32, SINGLE.nan))
 }
-
-/// Numbers in whose binade there are only integers. Adding one rounds to an integer, which is in the last bits of the sum.
-const INTEGERS: [f32; 2] = [8388608.0, 1.5 * 8388608.0];
 
 /// Angles whose quarters are far below the integers.
 const SMALL: f64 = 1024.0;
@@ -279,7 +311,8 @@ fn tanh(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     // From 10 on the result is 1.0.
     let clamped = b.minimum(Compare::FLess, distance, b.f32(10.0));
     let exponent = b.fmul(clamped, b.f32(2.0 * std::f32::consts::LOG2_E));
-    let power = if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, fused, exponent) };
+    let power =
+        if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, fused, exponent, None) };
     let [one, two] = [b.f32(1.0), b.f32(2.0)];
     let fraction = b.binary(Binary::FDivApprox, two, b.fadd(power, one));
     let far = b.fsub(one, fraction);

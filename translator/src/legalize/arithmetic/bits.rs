@@ -17,6 +17,11 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     let mut whole = FxHashSet::default();
     rewrite_ops(function, |b, _, op| match op {
         Op::Unary(Unary::FNeg, x) if !facts.negate_f32_exact => Some(soft::negated(b, x)),
+        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y)
+            if !facts.min_max_f32_exact && facts.denormals_f32_kept =>
+        {
+            Some(extremum(b, op == Binary::FMax, x, y))
+        }
         Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y) if !facts.min_max_f32_exact => {
             let [x, y] = [x, y].map(|operand| b.bits(operand));
             let result = b.bitcast(soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y), Type::F32);
@@ -29,6 +34,16 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
         }
         _ => None,
     });
+}
+
+/// The larger of two floats or the smaller one, by the device's comparisons. A NaN loses against a number; two give any.
+fn extremum(b: &Builder<'_>, largest: bool, x: Value, y: Value) -> Value {
+    let (less, more) = if largest { (y, x) } else { (x, y) };
+    let beyond = b.flt(less, more);
+    // Equal are numbers of the same bits, and zeros.
+    let of_equals = b.and(b.feq(x, y), b.slt(b.bits(less), b.bits(more)));
+    let is_nan = b.fne(y, y);
+    b.select(b.or(b.or(beyond, of_equals), is_nan), x, y)
 }
 
 /// `Saturate`. No device is known that keeps subnormals in `NClamp`.

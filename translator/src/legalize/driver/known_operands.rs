@@ -1,6 +1,9 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
+//! `Fma` on f16 may be right as long as the compiler doesn't know both factors ([`Facts::known_factors_f16_right`]): Mesa's for Intel rounds their
+//! product, and Mesa's computations on constants round to f32 first.
+//!
 //! A dot product that stands for `fma` ([`Facts::dot_f32_fused`]) is a product and a sum for the driver that computes it so. Where a factor is 1
 //! or -1 there is no product, and NVIDIA's driver reorders that sum with another such sum that the addend is. It takes `x * -2 + x` for `-x`, also
 //! where `x` is zero or infinite. So factors of 1 and -1 are hidden, and so is an addend that is multiplied by a constant too. It rounds the
@@ -18,8 +21,8 @@ use rustc_hash::FxHashMap;
 
 use crate::index::IndexVec;
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Block, Builder, Function, Marks, Op, Rewritten, Space, Stmt, SubgroupOp, Type, Unary,
-    Value, Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
+    Arithmetic, Atomic, AtomicOp, Binary, Block, Builder, Function, Marks, Op, Rewritten, Space, Stmt, SubgroupOp,
+    Type, Unary, Value, Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
 };
 use crate::legalize::driver::veil::Veil;
 use crate::soft::{Format, SINGLE};
@@ -29,7 +32,8 @@ use ptx2spv_target::Facts;
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     let dots = Dots::of(function);
     let hides_some = hides_any(facts, Type::F32) || hides_any(facts, Type::F64);
-    if dots.is_none() && !hides_some && !facts.to_integer_f32_saturates {
+    let hides_factors = !facts.known_factors_f16_right && has(function, is_half_fma);
+    if dots.is_none() && !hides_some && !hides_factors && !facts.to_integer_f32_saturates {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -82,6 +86,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 originals.insert(hidden, result);
                 Rewritten::By(hidden)
             }
+            Stmt::Let(result, Op::Half(halves, Arithmetic::Fma(x, y, z)))
+                if hides_factors && !unknown.value(x) && !unknown.value(y) =>
+            {
+                let x = first.hide_pair(b, x);
+                let ty = b.type_of(result);
+                Rewritten::By(b.op(ty, Op::Half(halves, Arithmetic::Fma(x, y, z))))
+            }
             Stmt::Let(result, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
                 if !unknown.value(x) =>
             {
@@ -113,9 +124,7 @@ struct Dots {
 impl Dots {
     /// `None` if the function has no dot products.
     fn of(function: &Function) -> Option<Dots> {
-        let mut has_dots = false;
-        for_each_stmt(&function.body, |stmt| has_dots |= matches!(stmt, Stmt::Let(_, Op::DotFma(..))));
-        if !has_dots {
+        if !has(function, |op| matches!(op, Op::DotFma(..))) {
             return None;
         }
         let mut sources: IndexVec<Value, Value> = function.values.indices().collect();
@@ -208,6 +217,16 @@ fn hides_any(facts: &Facts, ty: Type) -> bool {
 fn is_arithmetic(op: &Op) -> bool {
     use Binary::{FAdd, FDiv, FDivApprox, FMul, FSub};
     matches!(op, Op::Fma(..) | Op::DotFma(..) | Op::Binary(FAdd | FSub | FMul | FDiv | FDivApprox, ..))
+}
+
+fn has(function: &Function, is_wanted: fn(&Op) -> bool) -> bool {
+    let mut found = false;
+    for_each_stmt(&function.body, |stmt| found |= matches!(stmt, Stmt::Let(_, op) if is_wanted(op)));
+    found
+}
+
+fn is_half_fma(op: &Op) -> bool {
+    matches!(op, Op::Half(_, Arithmetic::Fma(..)))
 }
 
 /// The float arithmetic that each value of a function is the result of.
@@ -342,6 +361,7 @@ impl Unknown<'_> {
                 let is_visible = |value| self.visible.at(value) == Some(&true);
                 op.any_operand(|value| if hides { !is_visible(value) } else { self.value(value) })
             }
+            Op::Half(..) => op.any_operand(|value| self.value(value)),
             Op::Get(var) => self.vars.at(var).copied().unwrap_or(false),
             // The upper half of a widened integer is known.
             Op::Unary(Unary::HighWord, _) => false,

@@ -4,7 +4,7 @@
 //! Architecture of Intel Processor Graphics Gen9", 2015). An instruction names its lanes, and takes as many cycles as these need; f64 and
 //! 64-bit integers take four times as many. Messages to memory count as four. Costs are those of 32 invocations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cost::{self, Cost, RARE};
 
@@ -14,9 +14,12 @@ const LANES: u64 = 8;
 /// The cost of a kernel, from the text that ANV shows of it; `None` where that has none of Intel's instructions.
 pub fn cost(code: &str, subgroup: u32, unrolled: u64) -> Option<Cost> {
     let (mut costs, mut labels, mut jumps, mut tests) = (Vec::new(), BTreeMap::new(), Vec::new(), Vec::new());
+    // Flags and registers that say whether an operand is extreme.
+    let mut rare = BTreeSet::new();
     for line in code.lines() {
+        let mut words = line.split_whitespace().peekable();
         // A predicate stands before the instruction.
-        let mut words = line.split_whitespace().skip_while(|word| word.starts_with("(+") || word.starts_with("(-"));
+        let predicate = words.next_if(|word| word.starts_with("(+") || word.starts_with("(-")).unwrap_or_default();
         let Some(mut first) = words.next() else { continue };
         let is_function = first == "math";
         if is_function {
@@ -25,12 +28,27 @@ pub fn cost(code: &str, subgroup: u32, unrolled: u64) -> Option<Cost> {
         if let Some(label) = first.strip_suffix(':') {
             labels.insert(label, costs.len());
         } else if let Some((opcode, lanes)) = instruction(first) {
-            match opcode {
-                "if" | "while" => jumps.extend(words.nth(1).map(|label| (costs.len(), label))),
-                "cmp" if words.any(|word| constant(word).is_some_and(|value| RARE.contains(&value))) => {
+            if matches!(opcode, "if" | "while") {
+                jumps.extend(words.nth(1).map(|label| (costs.len(), label)));
+                let flag = predicate.strip_prefix("(+").and_then(|rest| rest.strip_suffix(')'));
+                if flag.is_some_and(|flag| rare.contains(flag)) {
                     tests.push(costs.len());
                 }
-                _ => {}
+            } else {
+                let target = words.next().map(register).filter(|name| *name != "null");
+                let operands: Vec<&str> = words.take_while(|word| *word != "{").collect();
+                let is_rare = match opcode {
+                    "cmp" => operands.iter().any(|word| constant(word).is_some_and(|value| RARE.contains(&value))),
+                    "or" => operands.iter().all(|word| rare.contains(register(word))),
+                    _ => false,
+                };
+                for name in target.into_iter().chain(flag(first)) {
+                    if is_rare {
+                        rare.insert(name)
+                    } else {
+                        rare.remove(name)
+                    };
+                }
             }
             costs.push(cycles(if is_function { "math" } else { opcode }, lanes, line));
         }
@@ -44,6 +62,17 @@ pub fn cost(code: &str, subgroup: u32, unrolled: u64) -> Option<Cost> {
 fn instruction(word: &str) -> Option<(&str, u64)> {
     let (name, lanes) = word.strip_suffix(')')?.split_once('(')?;
     Some((name.split('.').next()?, lanes.parse().ok()?))
+}
+
+/// The flag that an instruction sets, which its name ends with: `f0.0` of `cmp.ge.f0.0(16)`.
+fn flag(word: &str) -> Option<&str> {
+    let (name, _) = word.split_once('(')?;
+    name.find(".f").and_then(|at| name.get(at + 1..))
+}
+
+/// The register of an operand.
+fn register(word: &str) -> &str {
+    word.split('<').next().unwrap_or_default()
 }
 
 /// An operand that is an integer.
@@ -89,5 +118,22 @@ mod tests {
             mov(8)          g1<1>F          g2<8,8,1>F                      { align1 1Q };\nLABEL1:\n\
             endif(8)        JIP:  LABEL2                                    { align1 1Q };\n";
         assert_eq!(cost(code, 32, 1), Some(Cost { cycles: 3, loops: 0 }));
+    }
+
+    #[test]
+    fn the_last_test_of_a_flag_decides() {
+        let code = |between: &str| {
+            format!(
+                "cmp.ge.f0.0(8) g3<1>UD         g21<8,8,1>UD    0x50000000UD    {{ align1 1Q }};\n\
+                cmp.ge.f0.0(8)  g4<1>UD         g22<8,8,1>UD    0x72800000UD    {{ align1 1Q }};\n{between}\
+                (+f0.0) if(8)   JIP:  LABEL1          UIP:  LABEL0              {{ align1 1Q }};\n\
+                mov(8)          g1<1>F          g2<8,8,1>F                      {{ align1 1Q }};\nLABEL1:\n\
+                endif(8)        JIP:  LABEL2                                    {{ align1 1Q }};\n"
+            )
+        };
+        let cycles = |between| cost(&code(between), 32, 1).map(|cost| cost.cycles);
+        assert_eq!(cycles("or.nz.f0.0(8)  null<1>UD       g3<8,8,1>UD     g4<8,8,1>UD     { align1 1Q };\n"), Some(5));
+        assert_eq!(cycles("or.nz.f0.0(8)  null<1>UD       g3<8,8,1>UD     g5<8,8,1>UD     { align1 1Q };\n"), Some(6));
+        assert_eq!(cycles("cmp.z.f0.0(8)  null<1>D        g3<8,8,1>D      1D              { align1 1Q };\n"), Some(6));
     }
 }
