@@ -25,6 +25,8 @@ use crate::{Context, Launch, Load, oldest};
 /// * `leave(out)`: threads do one to four rounds, and each stores what its last one computed.
 /// * `await(flag, out)`: the first thread waits until the flag is set, then all of the block meet, and each adds one to `out`.
 /// * `synchronize(out)`: threads synchronize, as far as the translator knows not all at once, and do two rounds; each stores how many it did.
+/// * `recurse(out, n, depth)`: a function that calls itself, with `n` rounds in each of the calls; each thread stores what its neighbour computed.
+/// * `loop_then_recurse(out, n, depth)`: `n` rounds, then a function that calls itself, in which threads exchange what they have; sums of that.
 /// * `thrice(out)`: three loops of 1,000 rounds, and operations of warps between them; each thread stores what it computed.
 const KERNELS: &str = include_str!("ptx/loops.ptx");
 
@@ -105,6 +107,32 @@ fn nested_loops_in_some_threads() {
             let expected: Vec<u32> = (0..32_u32).map(|i| if i % every == 0 { sum(n, m) } else { sum(1, 1) }).collect();
             assert_eq!(out.download::<u32>().unwrap(), expected, "{n} times {m} rounds of one in {every}");
         }
+    }
+}
+
+/// The stack of a recursive kernel takes none of the driver's rounds.
+#[test]
+fn loops_of_recursive_functions() {
+    let context = Context::new();
+    let module = load(&context);
+    let out = context.device.alloc(4 * 32).unwrap();
+    for (n, depth) in [(3, 4), (30_000, 4), (100_000, 2), (400, 300)] {
+        module.kernel("recurse").unwrap().run(&ROW, &[(&out).into(), n.into(), depth.into()]).unwrap();
+        let of = |thread: u32| (0..depth).flat_map(|_| 0..n).fold(thread, |x, i| x.wrapping_mul(3).wrapping_add(i));
+        let expected: Vec<u32> = (0..32).map(|thread| of(thread ^ 1)).collect();
+        assert_eq!(out.download::<u32>().unwrap(), expected, "{n} rounds, {depth} calls");
+    }
+    for (n, depth) in [(3_u32, 4_u32), (100_000, 20)] {
+        module.kernel("loop_then_recurse").unwrap().run(&ROW, &[(&out).into(), n.into(), depth.into()]).unwrap();
+        let first = (0..32_u32).map(|thread| (0..n).fold(thread, |x, i| x.wrapping_mul(3).wrapping_add(i)));
+        let mut values: Vec<u32> = first.collect();
+        let mut sums = vec![0_u32; 32];
+        for depth in (1..=depth).rev() {
+            sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+            values = (0..32).map(|thread| values[thread ^ 1].wrapping_mul(3).wrapping_add(depth)).collect();
+        }
+        sums.iter_mut().zip(&values).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+        assert_eq!(out.download::<u32>().unwrap(), sums, "{n} rounds, then {depth} calls");
     }
 }
 

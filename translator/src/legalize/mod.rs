@@ -43,6 +43,6 @@ pub(crate) use memory::atomics::expand_atomics;
 pub(crate) use memory::confine::confine_accesses;
 pub use memory::locks::lock_long_accesses;
 pub(crate) use memory::narrow_memory::expand_narrow_memory;
-pub use memory::scratch::use_scratch;
+pub use memory::scratch::{move_local, use_scratch};
 pub(crate) use outline::{Lengths, Shape, outline, outline_halves};
 pub use reports::{expand_reports, reports_any};

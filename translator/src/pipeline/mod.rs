@@ -29,6 +29,7 @@ use crate::lower::memory::addresses32;
 use crate::options::Options;
 use crate::policy::Policy;
 use crate::stopwatch::Stopwatch;
+use crate::sync::SavedLayout;
 pub use crate::warp::Blocks;
 use ptx2spv_interface::{
     Assumptions, BlockSize, Cooperative, Declaration, Entry, Interface, LoopSuspension, Param, ParamLocation, Shared,
@@ -230,7 +231,7 @@ fn compile_for<'p>(
     let place = |span: &Option<Span>| reports::place(module.program, ptx, module.source, *span, options.check_accesses);
     let reports = unit.reports.iter().map(place).collect();
     let number = settings.number(&unit.function);
-    let workspace = Cooperative { saved_words: unit.resolved.saved_words };
+    let workspace = Cooperative { saved_words: unit.resolved.saved.map(SavedLayout::words) };
     let cooperative = options.cooperative.then_some(workspace);
     let waits_for_launches = (layout.waits_for_launches && !options.cooperative).then_some(workspace);
     let Unit { function, resolved, waits, pointers, has_long_loops, suspends_in_loops, .. } = unit;

@@ -82,8 +82,7 @@ pub static PASSES: &[Pass] = &[
             settings.pauses.zip(unit.rounds),
         );
         if unit.rounds.is_some() {
-            let saved_words = unit.resolved.saved_words.unwrap_or(0);
-            unit.suspended = Some(SuspendedLoops { saved_words, kind: SuspensionKind::Blocks });
+            unit.suspended = unit.resolved.saved.map(|saved| SuspendedLoops { saved, kind: SuspensionKind::Blocks });
         }
         Ok(())
     }),
@@ -144,6 +143,10 @@ pub static PASSES: &[Pass] = &[
     // Warps are laid on the target's subgroups, blocks on its workgroups.
     unit("map_warps", Tree, Mapped, |unit, settings| {
         let Policy { workgroups, loop_budget, nesting, .. } = settings.policy;
+        // While each thread still has its own local memory.
+        if let Some(saved) = unit.saved().filter(|saved| saved.has_local()) {
+            legalize::move_local(&mut unit.function, |b| saved.local(b));
+        }
         warp::pack(&mut unit.function, workgroups, settings.blocks)?;
         legalize::choose_lane_calls(&mut unit.function, *loop_budget, *nesting);
         fits_workgroup(&unit.function, workgroups, settings.required_block)
@@ -478,7 +481,7 @@ fn suspended_loops(
     let cost = u32::try_from(cost).unwrap_or(u32::MAX);
     // Threads of other workgroups may make a compare-and-swap fail too.
     let rounds = (budget - budget / 8).saturating_sub(once);
-    (once <= MOST_ONCE + budget / 8).then_some(LoopSuspension { saved_words: suspended.saved_words, rounds, cost })
+    (once <= MOST_ONCE + budget / 8).then_some(LoopSuspension { saved_words: suspended.saved.words(), rounds, cost })
 }
 
 /// The part of the driver's rounds that a loop takes at most whose threads are not suspended.

@@ -8,7 +8,7 @@ use crate::diagnostic::Span;
 use crate::ir::{self, Function, ParseError, Stage};
 use crate::legalize::{Allocations, Lengths};
 use crate::policy::Policy;
-use crate::sync::{Resolved, RoundsLeft, SuspendedLoops};
+use crate::sync::{Resolved, RoundsLeft, SavedLayout, SuspendedLoops};
 use crate::warp::Blocks;
 use ptx2spv_interface::{LoopSuspension, Status, push_constant};
 
@@ -79,6 +79,11 @@ impl Unit {
             Stage::Graph | Stage::Uniform => cfg::verify(&self.function, &self.graph, stage),
             Stage::Tree | Stage::Mapped | Stage::Legal => ir::verify_at(&self.function, stage),
         }
+    }
+
+    /// The layout of what its suspended threads or blocks save, if they can be suspended.
+    pub(super) fn saved(&self) -> Option<SavedLayout> {
+        self.suspended.map(|suspended| suspended.saved).or(self.resolved.saved)
     }
 
     /// Offsets of the push constants that are pointers, once they have been found.

@@ -15,7 +15,7 @@ mod implicit_warp_sync;
 mod loop_suspension;
 mod reconvergence;
 
-pub use barriers::{Resolved, RoundsLeft, resolve_barriers};
+pub use barriers::{Resolved, RoundsLeft, SavedLayout, resolve_barriers};
 pub use convergence::converge_warp_operations;
 pub use forward_progress::yield_in_loops;
 pub use implicit_warp_sync::make_warp_sync_explicit;

@@ -31,7 +31,31 @@ pub fn use_scratch(
     expand_generic(function);
     let local_bytes = if local { function.local_bytes.next_multiple_of(LOCAL_ALIGN) } else { 0 };
     let scratch = Scratch { address, local_bytes, shared };
-    let Bases { local, shared } = compute_bases(function, scratch);
+    let bases = compute_bases(function, scratch);
+    move_accesses(function, &bases);
+    if scratch.local_bytes > 0 {
+        function.local_bytes = 0;
+    }
+    function.scratch = Some(scratch);
+}
+
+/// Moves local memory into device memory, at an address that is computed where the function begins.
+pub fn move_local(function: &mut Function, address: impl FnOnce(&Builder<'_>) -> Value) {
+    if function.local_bytes == 0 {
+        return;
+    }
+    expand_generic(function);
+    let body = std::mem::take(&mut function.body);
+    let b = Builder::new(function);
+    let local = Some(address(&b));
+    b.append(body);
+    b.finish();
+    move_accesses(function, &Bases { local, shared: None });
+    function.local_bytes = 0;
+}
+
+/// Moves accesses of the memory that has a base.
+fn move_accesses(function: &mut Function, &Bases { local, shared }: &Bases) {
     rewrite(function, |b, stmt| {
         let mut stmt = stmt.clone();
         let Some((access, address)) = stmt.access_mut() else { return Rewritten::Kept };
@@ -51,10 +75,6 @@ pub fn use_scratch(
         b.push(stmt);
         Rewritten::Replaced
     });
-    if scratch.local_bytes > 0 {
-        function.local_bytes = 0;
-    }
-    function.scratch = Some(scratch);
 }
 
 /// Whether the driver doesn't accept this much local memory.

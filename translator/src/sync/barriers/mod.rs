@@ -36,6 +36,7 @@ pub(super) use operations::constant;
 pub use rounds_left::RoundsLeft;
 use state_machine::Wait;
 pub use state_machine::{new_entry, push, set};
+pub use suspension::SavedLayout;
 use suspension::{Numbers, Suspending};
 
 /// The most threads of a block.
@@ -51,8 +52,8 @@ pub struct Resolved {
     pub merged: bool,
     /// The stops of such a kernel: the block that ends with each, and the one where threads then go on.
     pub stops: FxHashMap<BlockId, BlockId>,
-    /// If its blocks can end a dispatch and go on in the next: the words that each thread saves besides shared memory.
-    pub saved_words: Option<u32>,
+    /// If its blocks can end a dispatch and go on in the next: the layout of what they save.
+    pub saved: Option<SavedLayout>,
 }
 
 /// Replaces every stop of a kernel. `required` is the number of threads in a block, if known. `checks` asks for marks of which threads
@@ -132,8 +133,8 @@ pub fn resolve_barriers(
     if checks {
         mark_arrivals(function, cfg);
     }
-    let (stops, saved_words) = state_machine::merge(function, cfg, wait, suspending);
-    Resolved { threads: None, merged: true, stops, saved_words }
+    let (stops, saved) = state_machine::merge(function, cfg, wait, suspending);
+    Resolved { threads: None, merged: true, stops, saved }
 }
 
 /// Marks the arrivals at barriers that all threads of a warp must execute together. Barriers that stay in place need no

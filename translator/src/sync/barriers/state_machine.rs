@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::named::NamedBarriers;
 use super::operations::store;
-use super::suspension::{Suspending, live_at};
+use super::suspension::{SavedLayout, Suspending, live_at};
 use super::triple_buffer::{Sharing, TripleBuffer};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
@@ -53,13 +53,13 @@ impl StateMachine {
 }
 
 /// Rebuilds the kernel around its stops, and gives the blocks that end with them, each with the one where threads go on. With `suspending`, its
-/// blocks can be suspended; then the result has the words that each of their threads saves.
+/// blocks can be suspended; then the result has the layout of what they save.
 pub fn merge(
     function: &mut Function,
     cfg: &mut Cfg,
     wait: Wait,
     suspending: Option<Suspending>,
-) -> (FxHashMap<BlockId, BlockId>, Option<u32>) {
+) -> (FxHashMap<BlockId, BlockId>, Option<SavedLayout>) {
     let latch_data = match wait {
         Wait::Together => Latch::Together(TripleBuffer::new(function, Sharing::Workgroup)),
         Wait::Named => {
@@ -151,7 +151,7 @@ pub fn merge(
     }
     let body = b.into_block();
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
-    (stops, suspended.map(|suspended| suspended.words()))
+    (stops, suspended.map(|suspended| suspended.layout()))
 }
 
 fn set_state(b: &Builder<'_>, machine: &StateMachine, state: u32) {

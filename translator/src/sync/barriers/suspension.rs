@@ -23,6 +23,8 @@ pub const ENDED: u32 = 2;
 
 const SHARED: Access = Access { space: Space::Shared, ..GLOBAL };
 const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
+/// Alignment of local memory in the workspace: the size of the widest access.
+const LOCAL_ALIGN: u32 = 16;
 
 /// How blocks of a kernel are suspended.
 #[derive(Clone, Copy, Debug)]
@@ -55,19 +57,35 @@ pub enum Numbers {
     Dispatch,
 }
 
-/// The state that a block saves.
-pub struct Block {
+/// The most words of local memory that are copied. Each takes a round of the driver's when it is saved and when it is restored.
+const MOST_COPIED: u32 = 512;
+
+/// How the workgroups' parts of a workspace are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedLayout {
     /// Offset of the workspace's address in the push constants.
     address: u32,
     /// How the workgroups are numbered.
     numbers: Numbers,
+    /// Words that a thread saves.
+    words: u32,
+    /// Bytes of each thread's local memory, a multiple of 16, if it is in the workspace all the time: zero if it is copied there.
+    local_bytes: u32,
+    /// Bytes of shared memory, whole words, and those of them that are the translator's.
+    shared_bytes: u32,
+    own_shared_bytes: u32,
+}
+
+/// The state that a block saves.
+pub struct Block {
+    layout: SavedLayout,
     /// Words before those of the variables.
     own_words: u32,
     /// Variables, whose words follow each other.
     vars: Vec<Var>,
     /// The words so far.
     var_words: u32,
-    /// Words of local memory.
+    /// Words of local memory that are copied.
     local_words: u32,
 }
 
@@ -79,6 +97,8 @@ pub struct SavedState {
     shared: Value,
     /// Bytes of its shared memory; `I32`.
     shared_bytes: Value,
+    /// Address of the thread's local memory, if that is in the workspace all the time.
+    local: Value,
     /// Address of the first word of the thread.
     own: Value,
     /// The thread's number in the workgroup, and how many there are; `I32`.
@@ -88,26 +108,24 @@ pub struct SavedState {
     step: Value,
 }
 
-impl Block {
-    /// The state of a block: these variables, and those that every block needs. The first `own_words` words of each thread are for the caller's use.
-    pub fn with_words(address: u32, numbers: Numbers, function: &Function, live: &VarSet, own_words: u32) -> Self {
-        let mut live = live.clone();
-        if let Some(exited) = function.exited {
-            live.insert(exited);
-        }
-        let vars: Vec<Var> = live.iter().collect();
-        let words = vars.iter().map(|var| if function.vars.at(*var) == Some(&Type::I64) { 2 } else { 1 });
-        let var_words = own_words + words.sum::<u32>();
-        Self { address, numbers, own_words, vars, var_words, local_words: function.local_bytes.div_ceil(4) }
-    }
-
+impl SavedLayout {
     /// Words that a thread saves.
-    pub fn words(&self) -> u32 {
-        self.var_words.saturating_add(self.local_words)
+    pub fn words(self) -> u32 {
+        self.words
     }
 
-    /// Where the parts of its state lie.
-    pub fn place(&self, b: &Builder<'_>) -> SavedState {
+    /// Whether local memory is in the workspace all the time.
+    pub fn has_local(self) -> bool {
+        self.local_bytes > 0
+    }
+
+    /// Address of the thread's local memory, where the kernel begins.
+    pub fn local(self, b: &Builder<'_>) -> Value {
+        self.place(b).local
+    }
+
+    /// Where the parts of a block's state lie.
+    fn place(self, b: &Builder<'_>) -> SavedState {
         let mut threads = block_threads(b);
         let mut index = b.builtin(Builtin::ThreadIndex);
         let mut extents = [1; 3];
@@ -120,15 +138,10 @@ impl Block {
         let shared_bytes =
             if b.function(|function| function.dynamic_shared) || b.function(|function| function.cluster).is_some() {
                 let kernel = b.builtin(Builtin::SharedBytes);
-                let own = b.function(|function| function.own_shared_bytes);
-                b.add_const(kernel, own.into())
+                b.add_const(kernel, self.own_shared_bytes.into())
             } else {
-                // Whole words are saved.
-                let all = b.function(|function| {
-                    function.shared_bytes = function.shared_bytes.next_multiple_of(4);
-                    function.shared_bytes
-                });
-                b.i32(all)
+                b.function(|function| function.shared_bytes = function.shared_bytes.max(self.shared_bytes));
+                b.i32(self.shared_bytes)
             };
         let mut number = None;
         for (dimension, extent) in (0..3_u8).zip(extents).rev() {
@@ -155,7 +168,7 @@ impl Block {
         }
         let number = number.unwrap_or_else(|| b.i64(0));
         let step = b.shl(b.zero_extend(threads), 2);
-        let all_words = b.mul_const(step, self.words().into());
+        let all_words = b.mul_const(step, self.words.into());
         // What follows is aligned.
         let up = b.add_const(shared_bytes, u64::from(workspace::ALIGN - 1));
         let long_shared = b.zero_extend(b.and_const(up, u64::from(!(workspace::ALIGN - 1))));
@@ -163,8 +176,51 @@ impl Block {
         let first = b.add_const(b.push_constant(Type::I64, self.address), workspace::BLOCKS);
         let status = b.add(first, before);
         let shared = b.add_const(status, workspace::BLOCK_HEADER);
-        let own = b.add(b.add(shared, long_shared), b.shl(b.zero_extend(index), 2));
-        SavedState { status, shared, shared_bytes, own, index, threads, step }
+        let local = b.add(shared, long_shared);
+        let (local, words) = if self.has_local() {
+            let before = |b: &Builder<'_>, threads| b.mul_const(b.zero_extend(threads), self.local_bytes.into());
+            (b.add(local, before(b, index)), b.add(local, before(b, threads)))
+        } else {
+            (local, local)
+        };
+        let own = b.add(words, b.shl(b.zero_extend(index), 2));
+        SavedState { status, shared, shared_bytes, local, own, index, threads, step }
+    }
+}
+
+impl Block {
+    /// The state of a block: these variables, and those that every block needs. The first `own_words` words of each thread are for the caller's use.
+    pub fn with_words(address: u32, numbers: Numbers, function: &Function, live: &VarSet, own_words: u32) -> Self {
+        let mut live = live.clone();
+        if let Some(exited) = function.exited {
+            live.insert(exited);
+        }
+        let vars: Vec<Var> = live.iter().collect();
+        let words = vars.iter().map(|var| if function.vars.at(*var) == Some(&Type::I64) { 2 } else { 1 });
+        let var_words = own_words + words.sum::<u32>();
+        let local_words = function.local_bytes.div_ceil(4);
+        let (local_bytes, local_words, words) = if local_words > MOST_COPIED {
+            // All of it is aligned as vectors are, in all blocks.
+            let bytes = function.local_bytes.next_multiple_of(LOCAL_ALIGN);
+            (bytes, 0, (bytes / 4).saturating_add(var_words.next_multiple_of(LOCAL_ALIGN / 4)))
+        } else {
+            (0, local_words, var_words + local_words)
+        };
+        // Whole words are saved.
+        let shared_bytes = function.shared_bytes.next_multiple_of(4);
+        let own_shared_bytes = function.own_shared_bytes;
+        let layout = SavedLayout { address, numbers, words, local_bytes, shared_bytes, own_shared_bytes };
+        Self { layout, own_words, vars, var_words, local_words }
+    }
+
+    /// How its part of the workspace is laid out.
+    pub fn layout(&self) -> SavedLayout {
+        self.layout
+    }
+
+    /// Where the parts of its state lie.
+    pub fn place(&self, b: &Builder<'_>) -> SavedState {
+        self.layout.place(b)
     }
 
     /// Address of a word of the thread's own.
@@ -186,7 +242,7 @@ impl Block {
         });
     }
 
-    /// Copies the thread's local memory to the workspace or back.
+    /// Copies the thread's local memory to the workspace or back, unless it is there all the time.
     fn local(&self, b: &Builder<'_>, place: &SavedState, save: bool) {
         if self.local_words == 0 {
             return;
@@ -235,8 +291,8 @@ impl Block {
     pub fn restore(&self, b: &Builder<'_>) -> Value {
         let place = self.place(b);
         let mut status = b.load_one(GLOBAL, place.status);
-        if self.numbers == Numbers::Dispatch {
-            let dispatch = head(b, self.address, workspace::DISPATCH);
+        if self.layout.numbers == Numbers::Dispatch {
+            let dispatch = head(b, self.layout.address, workspace::DISPATCH);
             status = b.select(b.is_zero(dispatch), dispatch, status);
         }
         let goes_on = b.compare_const(Compare::Equal, status, SUSPENDED.into());
@@ -280,7 +336,7 @@ impl Block {
 
     /// Adds one to a word of the workspace's head.
     pub fn count(&self, b: &Builder<'_>, word: u64) {
-        let address = b.add_const(b.push_constant(Type::I64, self.address), word);
+        let address = b.add_const(b.push_constant(Type::I64, self.layout.address), word);
         let access = Access { order: MemoryOrder::Relaxed(Scope::Device), ..GLOBAL };
         let operand = b.i32(1);
         b.atomic(Atomic { result: None, op: AtomicOp::Add, access, address, operand, compare: None });

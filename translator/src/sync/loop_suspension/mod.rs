@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use super::barriers::operations::{GLOBAL, head};
 use super::barriers::suspension::{Block, Numbers, live_at};
-use super::barriers::{new_entry, push, set};
+use super::barriers::{SavedLayout, new_entry, push, set};
 use crate::cfg::loops::Edge;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
@@ -42,8 +42,8 @@ const STATUS: Access = Access { order: MemoryOrder::Relaxed(Scope::Cta), ..GLOBA
 /// What has become of a kernel whose threads are suspended in loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspendedLoops {
-    /// Words that each thread saves.
-    pub saved_words: u32,
+    /// The layout of what they save.
+    pub saved: SavedLayout,
     pub kind: SuspensionKind,
 }
 
@@ -161,7 +161,7 @@ pub fn suspend_in_loops(
     let body = b.into_block();
     set(cfg, BlockId::ENTRY, body, End::Goto(dispatch));
     let kind = SuspensionKind::Threads { together, apart };
-    Some(SuspendedLoops { saved_words: suspension.saved.words(), kind })
+    Some(SuspendedLoops { saved: suspension.saved.layout(), kind })
 }
 
 /// Counts a round at an edge back to a loop's start, and goes elsewhere if that was the last. A block that may also leave the loop does both at
