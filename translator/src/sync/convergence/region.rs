@@ -1,9 +1,12 @@
 //! Finds the region of a kernel where members of a warp operation may be at another place of the program.
 //!
 //! Threads diverge at a branch. One side reaches an operation before the sides reconverge. The other side can reach one of the same kind
-//! without passing a barrier of the block, where threads of the first side would be missing. Then threads of the two sides may execute the
-//! operation together. Otherwise each member that the operation names is here, has exited, or never comes. A missing member is detected at
-//! run time.
+//! without passing a barrier of the block, where threads of the first side would be missing; or each side passes one on its way, perhaps in
+//! a function that both call. Then threads of the two sides may execute the operation together. Otherwise each member that the operation
+//! names is here, has exited, or never comes. A missing member is detected at run time.
+//!
+//! All threads of a warp execute an aligned barrier together, so threads on different sides of a branch pass none. A barrier that waits for
+//! a number of threads doesn't need those of the other side.
 //!
 //! Most masks name only threads that are here. Such a mask comes from a vote, a match or `activemask` after the branch, or from a vote on
 //! the branch's own condition, unless threads may execute that operation at different places themselves. Threads that branch on the number
@@ -19,7 +22,7 @@ use rustc_hash::FxHashSet;
 
 use super::masks::{self, Decision, Definitions, Source};
 use super::site::{kind, site};
-use crate::cfg::{BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop, dependence};
+use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Joins, Kind, Stop, dependence};
 use crate::index::{Index, IndexVec};
 use crate::ir::{Function, Type, Value, WarpOp};
 
@@ -117,7 +120,7 @@ impl Found {
         if self.followed >= 4 && self.followed.is_power_of_two() {
             self.closed = graph.around(cfg, self.blocks.iter().copied().collect()).filter(|region| {
                 region.exit.is_none_or(|exit| {
-                    let after = graph.reach(cfg, exit, |_| false);
+                    let after = graph.reach(cfg, [exit], |_| false);
                     !sites.iter().any(|site| after.has(site.block))
                 })
             });
@@ -143,6 +146,8 @@ struct Known {
     decided_by: Decision,
     /// The blocks of the side.
     here: BlockSet,
+    /// Those of them that threads can reach past a barrier.
+    past: BlockSet,
     /// The operations of the side that have not been found to wait for threads elsewhere, by their numbers among the sites.
     sites: Vec<usize>,
 }
@@ -178,10 +183,12 @@ impl Side {
         }
         let (condition, join) = (self.condition, self.join);
         let known = self.known.get_or_insert_with(|| {
-            let here = graph.reach(cfg, self.first, |block| Some(block) == join || graph.faults.has(block));
+            let ends = |block| Some(block) == join || graph.faults.has(block);
+            let here = graph.reach(cfg, [self.first], ends);
+            let past = graph.past_barriers(cfg, self.first, ends);
             let sites = sites.iter().enumerate().filter(|(_, site)| here.has(site.block));
             let sites = sites.map(|(number, _)| number).collect();
-            Known { decided_by: definitions.decided_by(condition), here, sites }
+            Known { decided_by: definitions.decided_by(condition), here, past, sites }
         });
         let here =
             masks::Side { branch: self.branch, decided_by: &known.decided_by, has: &|block| known.here.has(block) };
@@ -196,33 +203,45 @@ impl Side {
             return;
         }
         let own: Vec<&Site<'_>> = waiting.iter().filter_map(|site| sites.get(*site)).collect();
-        let (mut own_kinds, mut partner_kinds) = (FixedBitSet::with_capacity(kinds), FixedBitSet::with_capacity(kinds));
-        own_kinds.extend(own.iter().map(|site| site.kind));
-        let near = graph.reach(cfg, self.other, |block| Some(block) == join || graph.faults.has(block));
-        let there = graph.reach(cfg, self.other, |block| graph.barriers.has(block) || graph.faults.has(block));
-        let partners = sites.iter().filter(|site| own_kinds.contains(site.kind) && there.has(site.block));
-        let (near_by, far): (Vec<&Site<'_>>, Vec<&Site<'_>>) = partners.partition(|site| near.has(site.block));
-        for partner in near_by.iter().chain(&far) {
-            partner_kinds.insert(partner.kind);
-            found.converging.insert(partner.block);
-        }
-        for own in own.iter().filter(|site| partner_kinds.contains(site.kind)) {
-            found.converging.insert(own.block);
-            found.blocks.extend([self.branch, own.block]);
-        }
-        // They may reach the operation in another iteration of an enclosing loop.
-        for (partners, within) in [(near_by, &near), (far, &there)] {
-            let ways = graph.ways(partners.iter().map(|site| site.block), |block| within.has(block));
-            found.blocks.extend(ways.iter());
+        let near = graph.reach(cfg, [self.other], |block| Some(block) == join || graph.faults.has(block));
+        let before = graph.reach(cfg, [self.other], |block| graph.meets.has(block) || graph.faults.has(block));
+        let mut meet = |own: &[&Site<'_>], there: &BlockSet, on_the_way: &BlockSet| {
+            let mut own_kinds = FixedBitSet::with_capacity(kinds);
+            let mut partner_kinds = own_kinds.clone();
+            own_kinds.extend(own.iter().map(|site| site.kind));
+            let partners = sites.iter().filter(|site| own_kinds.contains(site.kind) && there.has(site.block));
+            let (near_by, far): (Vec<&Site<'_>>, Vec<&Site<'_>>) = partners.partition(|site| near.has(site.block));
+            for partner in near_by.iter().chain(&far) {
+                partner_kinds.insert(partner.kind);
+                found.converging.insert(partner.block);
+            }
+            for own in own.iter().filter(|site| partner_kinds.contains(site.kind)) {
+                found.converging.insert(own.block);
+                found.blocks.extend([self.branch, own.block]);
+            }
+            // They may reach the operation in another iteration of an enclosing loop.
+            for (partners, within) in [(near_by, &near), (far, on_the_way)] {
+                let ways = graph.ways(partners.iter().map(|site| site.block), |block| within.has(block));
+                found.blocks.extend(ways.iter());
+            }
+        };
+        meet(&own, &before, &before);
+        let past: Vec<&Site<'_>> = own.into_iter().filter(|site| known.past.has(site.block)).collect();
+        if !past.is_empty() {
+            let ends = |block| graph.faults.has(block);
+            let apart = graph.reach(cfg, [self.other], |block| graph.aligned.has(block) || ends(block));
+            meet(&past, &graph.past_barriers(cfg, self.other, ends), &apart);
         }
         found.update(cfg, graph, sites);
     }
 }
 
-/// Whether a block ends with a barrier at which its threads wait.
-fn is_barrier(cfg: &Cfg, block: BlockId) -> bool {
-    let stop = cfg.blocks.at(block).and_then(|block| block.stop.as_ref());
-    matches!(stop, Some(Stop::Barrier(barrier)) if !matches!(barrier.kind, Kind::Arrive))
+/// The barrier that a block ends with, if its threads wait there.
+fn barrier(cfg: &Cfg, block: BlockId) -> Option<&Barrier> {
+    match &cfg.blocks.at(block)?.stop {
+        Some(Stop::Barrier(barrier)) if !matches!(barrier.kind, Kind::Arrive) => Some(barrier),
+        _ => None,
+    }
 }
 
 /// An operation that waits for members.
@@ -281,6 +300,10 @@ struct Graph {
     faults: BlockSet,
     /// The blocks that end with a barrier at which their threads wait.
     barriers: BlockSet,
+    /// Those whose barrier all threads of a warp execute together.
+    aligned: BlockSet,
+    /// Those past which no thread comes before all threads of the block have come to a barrier.
+    meets: BlockSet,
     end: BlockId,
 }
 
@@ -307,8 +330,14 @@ impl Graph {
         graph.reverse();
         let post_dominators = DominatorTree::new(&graph, end);
         let faults = BlockSet::new(cfg, |block| cfg.faults(block));
-        let barriers = BlockSet::new(cfg, |block| is_barrier(cfg, block));
-        Self { dominators, post_dominators, before, faults, barriers, end }
+        let barriers_where =
+            |holds: fn(&Barrier) -> bool| BlockSet::new(cfg, |block| barrier(cfg, block).is_some_and(holds));
+        let barriers = barriers_where(|_| true);
+        let aligned = barriers_where(|barrier| barrier.aligned);
+        // Where threads only wait, others may have arrived before.
+        let meets =
+            barriers_where(|barrier| barrier.aligned || barrier.count.is_none() && !matches!(barrier.kind, Kind::Wait));
+        Self { dominators, post_dominators, before, faults, barriers, aligned, meets, end }
     }
 
     /// The block where all paths from a block join (its immediate postdominator), or the end.
@@ -316,11 +345,10 @@ impl Graph {
         self.post_dominators.above(block).unwrap_or(self.end)
     }
 
-    /// The blocks on paths from a block, up to those where `stops` holds. A barrier is the last block of its path; the block where the
-    /// sides join is not on the path.
-    fn reach(&self, cfg: &Cfg, from: BlockId, stops: impl Fn(BlockId) -> bool) -> BlockSet {
+    /// The blocks on paths from some blocks, up to those where `stops` holds, which are not on the paths.
+    fn reach(&self, cfg: &Cfg, from: impl IntoIterator<Item = BlockId>, stops: impl Fn(BlockId) -> bool) -> BlockSet {
         let mut reached = self.no_blocks();
-        let mut todo = vec![from];
+        let mut todo: Vec<BlockId> = from.into_iter().collect();
         while let Some(block) = todo.pop() {
             if !reached.has(block) && !stops(block) {
                 reached.add(block);
@@ -328,6 +356,14 @@ impl Graph {
             }
         }
         reached
+    }
+
+    /// The blocks on paths from a block that pass a barrier, but no aligned one, up to those where `stops` holds.
+    fn past_barriers(&self, cfg: &Cfg, from: BlockId, stops: impl Fn(BlockId) -> bool) -> BlockSet {
+        let stops = |block| self.aligned.has(block) || stops(block);
+        let before = self.reach(cfg, [from], stops);
+        let barriers = before.iter().filter(|block| self.barriers.has(*block));
+        self.reach(cfg, barriers.flat_map(|barrier| cfg.successors(barrier)), stops)
     }
 
     /// The blocks on paths to blocks, all of which but the last satisfy a condition.
@@ -360,7 +396,7 @@ impl Graph {
         // the end as the exit, all blocks that the entry dominates are inside.
         loop {
             exit = later(exit, entry);
-            let inside = self.reach(cfg, entry, |block| block == exit);
+            let inside = self.reach(cfg, [entry], |block| block == exit);
             let leads_in = |block: &BlockId| !inside.has(*block) && self.dominators.has(*block);
             let mut predecessors = inside
                 .iter()
