@@ -134,7 +134,7 @@ static uint32_t launch(Exec exec, unsigned a, unsigned b)
 
 static void choices(void)
 {
-    Graph graph, clone, either[2], cases[3];
+    Graph graph, clone, stranger, either[2], cases[3];
     Exec exec;
     Node node, second;
     uint64_t condition, other;
@@ -174,6 +174,15 @@ static void choices(void)
     any.conditional = (struct conditional_params){1, IF, 1, NULL, NULL};
     EXPECT(1, cuGraphAddNode_v2(&second, graph, NULL, NULL, 0, &any));
     EXPECT(801, cuGraphNodeSetParams(node, &any));
+    /* A graph has its own conditions, and a node that isn't added leaves its condition and the parameters as they are. */
+    OK(cuGraphCreate(&stranger, 0));
+    any.conditional = (struct conditional_params){other, IF, 1, NULL, NULL};
+    EXPECT(1, cuGraphAddNode_v2(&second, stranger, NULL, NULL, 0, &any));
+    OK(cuGraphAddEmptyNode(&second, stranger, NULL, 0));
+    EXPECT(1, cuGraphAddNode_v2(&node, graph, &second, NULL, 1, &any));
+    TRUE(any.conditional.graphs == NULL);
+    OK(cuGraphDestroy(stranger));
+    add_conditional(graph, NULL, other, IF, 1, cases);
     EXPECT(801, cuGraphClone(&clone, graph));
     OK(cuGraphDestroy(graph));
     /* The node's graphs are gone with it, but not the executable graph. */
@@ -267,6 +276,9 @@ static void ports(void)
     /* Only kernels have ports, and only kernels can begin early. */
     EXPECT(1, cuGraphAddDependencies_v2(graph, &empty, &second, &order, 1));
     EXPECT(1, cuGraphAddDependencies_v2(graph, &second, &empty, &early, 1));
+    /* Nor does a node depend on itself. */
+    EXPECT(1, cuGraphAddDependencies_v2(graph, &second, &second, &early, 1));
+    EXPECT(1, cuGraphAddDependencies_v2(graph, &second, &second, NULL, 1));
 
     OK(cuGraphGetEdges(graph, NULL, NULL, &count));
     TRUE(count == 2);

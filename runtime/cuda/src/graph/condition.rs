@@ -12,8 +12,9 @@ use ptx2spv_runtime::{Buffer, Stream};
 use crate::abi::{Handle, INVALID_VALUE, Memory, NOT_SUPPORTED, Out, Result, layouts, lock};
 use crate::context::{self, Context, ContextHandle};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
+use crate::graph::edge::Edge;
 use crate::graph::launch_order::LaunchOrder;
-use crate::graph::{GRAPHS, Graph, GraphHandle};
+use crate::graph::{Graph, GraphHandle, NodeHandle};
 
 /// The conditions of a graph and of the graphs in its conditional nodes.
 pub(crate) type Conditions = Arc<Mutex<Vec<Arc<Condition>>>>;
@@ -89,7 +90,8 @@ pub(crate) struct Conditional {
 }
 
 impl Conditional {
-    fn new(params: Params) -> Result<Self> {
+    /// A node of a graph, whose condition has no other node.
+    fn new(around: &Graph, params: Params) -> Result<Self> {
         let Params { condition: handle, kind, size, .. } = params;
         let fits = match kind {
             IF => (1..=2).contains(&size),
@@ -100,18 +102,18 @@ impl Conditional {
         if !fits {
             return Err(INVALID_VALUE);
         }
-        let find = |graph: &Graph| {
-            let conditions = lock(&graph.conditions);
+        let find = |conditions: &[Arc<Condition>]| {
             conditions.iter().find(|condition| condition.word.address() == handle).cloned()
         };
-        let around = GRAPHS.find(|graph| find(graph).is_some()).ok_or(INVALID_VALUE)?.get()?;
-        let condition = find(&around).ok_or(INVALID_VALUE)?;
-        if condition.taken.swap(true, Ordering::SeqCst) {
-            return Err(INVALID_VALUE.because("the condition belongs to another node"));
-        }
+        let condition =
+            find(&lock(&around.conditions)).ok_or_else(|| INVALID_VALUE.because("the graph has no such condition"))?;
         let graphs: Vec<_> = (0..size).map(|_| Graph::with(around.conditions.clone())).collect();
         let handles = graphs.iter().map(|graph| Handle::new(graph.clone())).collect::<Result<_, _>>()?;
-        Ok(Self { condition, kind, graphs, handles })
+        let node = Self { condition, kind, graphs, handles };
+        if node.condition.taken.swap(true, Ordering::SeqCst) {
+            return Err(INVALID_VALUE.because("the condition belongs to another node"));
+        }
+        Ok(node)
     }
 
     pub fn params(&self) -> Params {
@@ -131,12 +133,15 @@ impl Conditional {
     }
 }
 
-/// Makes a node's command, and writes the place of the list of its graphs.
-pub(crate) fn command(params: Out<Params>) -> Result<SharedCommand> {
+/// Adds a node to a graph, and writes the place of the list of the node's graphs.
+pub(crate) fn add(graph: &Graph, after: Vec<Edge>, params: Out<Params>) -> Result<NodeHandle> {
     let given = params.as_in().get()?;
-    let node = Arc::new(Conditional::new(given)?);
+    let node = Arc::new(Conditional::new(graph, given)?);
+    // A condition whose node couldn't be added is free for another one.
+    let free = |_: &_| node.condition.taken.store(false, Ordering::SeqCst);
+    let added = graph.add(node.clone(), after).inspect_err(free)?;
     params.set(Params { graphs: Memory::of(&node.handles), ..given })?;
-    Ok(node)
+    Ok(added)
 }
 
 impl Drop for Conditional {

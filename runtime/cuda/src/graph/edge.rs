@@ -75,12 +75,13 @@ fn for_each_edge(
     let nodes = lock(&graph.nodes);
     for index in 0..count {
         let (from, to) = (from.at(index)?, to.at(index)?);
-        if !nodes.contains(&from) || !nodes.contains(&to) {
+        if from == to || !nodes.contains(&from) || !nodes.contains(&to) {
             return Err(INVALID_VALUE);
         }
         let edge = Edge::given(from, data, index)?;
         let to = to.get()?;
-        edge.check(lock(&to.command).kind())?;
+        let kind = lock(&to.command).kind();
+        edge.check(kind)?;
         act(&mut lock(&to.after), edge)?;
     }
     Ok(())

@@ -195,7 +195,10 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result {
     for other in nodes.iter() {
         lock(&other.get()?.after).retain(|edge| edge.from != node);
     }
-    node.remove().map(|_| ())
+    let removed = node.remove();
+    // Unlocked first, because dropping the node may remove the handles of its graphs.
+    drop(nodes);
+    removed.map(|_| ())
 }
 
 /// Writes up to `count` handles, and sets `count` to their total number. With NULL for the handles, only the number is

@@ -201,7 +201,7 @@ const FREE: c_int = NodeKind::Free as c_int;
 const OPERATIONS: c_int = NodeKind::MemoryOperations as c_int;
 const CONDITIONAL: c_int = NodeKind::Conditional as c_int;
 
-/// The command that the parameters describe.
+/// The command that the parameters describe. Conditional nodes depend on the graph, and are made by [`add_any`].
 pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
     let kind = params.as_in::<c_int>().get()?;
     let body = params.offset(BODY);
@@ -217,7 +217,6 @@ pub(crate) fn any_command(params: Memory) -> Result<SharedCommand> {
         ALLOCATE => graph_memory::allocate_command(body.as_out())?,
         FREE => graph_memory::free_command(body.as_in().get()?)?,
         OPERATIONS => body.as_in::<memory_operation::NodeParams>().make()?,
-        CONDITIONAL => condition::command(body.as_out())?,
         8 | 9 => return Err(NOT_SUPPORTED.because("external semaphores")),
         _ => return Err(INVALID_VALUE),
     })
@@ -233,6 +232,9 @@ pub(crate) fn add_any(
     params: Memory,
     make: Make,
 ) -> Result<NodeHandle> {
+    if params.as_in::<c_int>().get()? == CONDITIONAL {
+        return condition::add(&*graph.get()?, edge::given(after, data_and_count)?, params.offset(BODY).as_out());
+    }
     add_with_data(graph, after, data_and_count, || make(params))
 }
 
