@@ -244,8 +244,7 @@ impl Contents {
             "negate_f32_exact" => self.has(&[Op::FNegate], 32),
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),
             "clamp_f32_right" => self.has_function(&[Glsl::NClamp], 32),
-            "arithmetic_f16_exact" | "nan_f16_nvidia" => self.floats.contains(&16),
-            "known_factors_f16_right" => self.has_function(&[Glsl::Fma], 16),
+            "arithmetic_f16_exact" | "known_operands_f16_right" | "nan_f16_nvidia" => self.floats.contains(&16),
             "convert_f16_exact" | "nan_conversions_f16_nvidia" => {
                 self.floats.contains(&16) && (self.has(&[Op::FConvert], 16) || self.has(&[Op::FConvert], 32))
             }

@@ -95,10 +95,10 @@ pub struct Facts {
     /// `NClamp` to [0, 1] on f32 gives a zero for NaN and for zeros, and is right but for subnormals, for which it may give a zero too.
     pub clamp_f32_right: bool,
     /// f16 add, subtract, multiply and `GLSL.std.450 Fma` are rounded once to nearest even and keep denormals, infinities and the signs
-    /// of zeros, also with operands that the driver's compiler knows, but for two factors of `Fma`.
+    /// of zeros, of operands that the driver's compiler doesn't know.
     pub arithmetic_f16_exact: bool,
-    /// f16 `Fma` also with those.
-    pub known_factors_f16_right: bool,
+    /// The same of operands that it knows, such as constants, and of an operand that is there twice.
+    pub known_operands_f16_right: bool,
     /// Where those give f16's NaN, it is the one that NVIDIA's instructions give: 0x7fff.
     pub nan_f16_nvidia: bool,
     /// `OpFConvert` from f32 to f16 is rounded to nearest even, that from f16 to f32 is exact, and both keep denormals of f16, infinities and
@@ -209,7 +209,7 @@ impl Facts {
         to_integer_f32_saturates: true,
         clamp_f32_right: true,
         arithmetic_f16_exact: false,
-        known_factors_f16_right: false,
+        known_operands_f16_right: false,
         nan_f16_nvidia: false,
         convert_f16_exact: false,
         nan_conversions_f16_nvidia: false,
@@ -232,7 +232,7 @@ impl Facts {
         exp2_f32_flushes: true,
         roots_f32_flush: true,
         arithmetic_f16_exact: true,
-        known_factors_f16_right: true,
+        known_operands_f16_right: true,
         nan_f16_nvidia: true,
         convert_f16_exact: true,
         nan_conversions_f16_nvidia: true,
@@ -255,7 +255,7 @@ impl Facts {
         sin_cos_f32_close: false,
         min_max_f32_exact: false,
         arithmetic_f16_exact: true,
-        known_factors_f16_right: true,
+        known_operands_f16_right: true,
         convert_f16_exact: true,
         matrix_f16_exact: true,
         matrix_bytes_exact: true,

@@ -179,7 +179,7 @@ impl Math {
         // What f16 differs in are the rounding of products and the denormals.
         if [Topic::Fma, Topic::Denormals].into_iter().all(|topic| self.is_fast(topic)) {
             facts.arithmetic_f16_exact = true;
-            facts.known_factors_f16_right = true;
+            facts.known_operands_f16_right = true;
         }
         facts
     }

@@ -279,26 +279,33 @@ pub const FACTS: FactTests = facts! {
         halves "fma.rn.f16x2 %r, %a, %b, %c;" => judge::fma_f16;
         // The product and the sum must not be fused.
         halves "mul.rn.f16x2 %r, %a, %b; add.rn.f16x2 %r, %r, %c;" => judge::product_and_sum_f16;
-        // Operands known to the driver's compiler: zeros, ones, twos.
-        halves "add.rn.f16x2 %r, %a, 0;" => |[a, ..], result| judge::add_f16([a, 0, 0], result);
-        halves "add.rn.f16x2 %r, %a, 0x80008000;" => |[a, ..], result| judge::add_f16([a, 0x8000_8000, 0], result);
-        halves "sub.rn.f16x2 %r, %a, %a;" => |[a, ..], result| judge::sub_f16([a, a, 0], result);
-        halves "sub.rn.f16x2 %r, 0, %a;" => |[a, ..], result| judge::sub_f16([0, a, 0], result);
-        halves "mul.rn.f16x2 %r, %a, 0;" => |[a, ..], result| judge::mul_f16([a, 0, 0], result);
-        halves "mul.rn.f16x2 %r, %a, 0x3c003c00;" => |[a, ..], result| judge::mul_f16([a, 0x3c00_3c00, 0], result);
-        halves "mul.rn.f16x2 %r, %a, 0xbc00bc00;" => |[a, ..], result| judge::mul_f16([a, 0xbc00_bc00, 0], result);
-        halves "mul.rn.f16x2 %r, %a, 0x40004000;" => |[a, ..], result| judge::mul_f16([a, 0x4000_4000, 0], result);
-        halves "fma.rn.f16x2 %r, %a, 0, %c;" => |[a, _, c], result| judge::fma_f16([a, 0, c], result);
-        halves "fma.rn.f16x2 %r, %a, 0x3c003c00, %c;" => |[a, _, c], result| judge::fma_f16([a, 0x3c00_3c00, c], result);
-        halves "fma.rn.f16x2 %r, %a, %b, 0;" => |[a, b, _], result| judge::fma_f16([a, b, 0], result);
-        halves "fma.rn.f16x2 %r, %a, %b, 0x80008000;" => |[a, b, _], result| judge::fma_f16([a, b, 0x8000_8000], result);
     }
-    known_factors_f16_right {
+    known_operands_f16_right {
+        // Zeros, ones, twos, and the same operand twice. PTX has no constants of this type but in registers.
+        halves "mov.b32 %b, 0; add.rn.f16x2 %r, %a, %b;" => |[a, ..], result| judge::add_f16([a, 0, 0], result);
+        halves "mov.b32 %b, 0x80008000; add.rn.f16x2 %r, %a, %b;"
+            => |[a, ..], result| judge::add_f16([a, 0x8000_8000, 0], result);
+        halves "sub.rn.f16x2 %r, %a, %a;" => |[a, ..], result| judge::sub_f16([a, a, 0], result);
+        halves "mov.b32 %b, 0; sub.rn.f16x2 %r, %b, %a;" => |[a, ..], result| judge::sub_f16([0, a, 0], result);
+        halves "mov.b32 %b, 0; mul.rn.f16x2 %r, %a, %b;" => |[a, ..], result| judge::mul_f16([a, 0, 0], result);
+        halves "mov.b32 %b, 0x3c003c00; mul.rn.f16x2 %r, %a, %b;"
+            => |[a, ..], result| judge::mul_f16([a, 0x3c00_3c00, 0], result);
+        halves "mov.b32 %b, 0xbc00bc00; mul.rn.f16x2 %r, %a, %b;"
+            => |[a, ..], result| judge::mul_f16([a, 0xbc00_bc00, 0], result);
+        halves "mov.b32 %b, 0x40004000; mul.rn.f16x2 %r, %a, %b;"
+            => |[a, ..], result| judge::mul_f16([a, 0x4000_4000, 0], result);
+        halves "mov.b32 %b, 0; fma.rn.f16x2 %r, %a, %b, %c;" => |[a, _, c], result| judge::fma_f16([a, 0, c], result);
+        halves "mov.b32 %b, 0x3c003c00; fma.rn.f16x2 %r, %a, %b, %c;"
+            => |[a, _, c], result| judge::fma_f16([a, 0x3c00_3c00, c], result);
+        halves "mov.b32 %c, 0; fma.rn.f16x2 %r, %a, %b, %c;" => |[a, b, _], result| judge::fma_f16([a, b, 0], result);
+        halves "mov.b32 %c, 0x80008000; fma.rn.f16x2 %r, %a, %b, %c;"
+            => |[a, b, _], result| judge::fma_f16([a, b, 0x8000_8000], result);
         // The square doesn't fit, which shows compilers that round the product of two known factors.
-        halves "fma.rn.f16x2 %r, 0x3c103c10, 0x3c103c10, %c;"
+        halves "mov.b32 %b, 0x3c103c10; fma.rn.f16x2 %r, %b, %b, %c;"
             => |[_, _, c], result| judge::fma_f16([0x3c10_3c10, 0x3c10_3c10, c], result);
         // This product is 2^-31 below half of the addend's last place, which shows compilers that round to f32 first.
-        halves "mov.b32 %r, 0x3c013c01; fma.rn.f16x2 %r, 0x10011001, 0x3bfe3bfe, %r;" => |_, result| result == 0x3c01_3c01;
+        halves "mov.b32 %a, 0x10011001; mov.b32 %b, 0x3bfe3bfe; mov.b32 %c, 0x3c013c01; fma.rn.f16x2 %r, %a, %b, %c;"
+            => |_, result| result == 0x3c01_3c01;
     }
     nan_f16_nvidia {
         halves "add.rn.f16x2 %r, %a, %b;" => judge::nan_f16;

@@ -259,6 +259,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn all_instructions_are_tried() {
+        let target = Target { facts: Facts::TRUSTED, ..Target::reference() };
+        let lists = instructions::FMA.iter().chain(instructions::FACTS).map(|(_, instructions)| *instructions);
+        for instruction in lists.chain([instructions::DOT, instructions::SQRT]).flatten() {
+            let source = Source::new("self-test", instruction.ptx());
+            let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
+            assert!(translated.is_ok(), "{}: {translated:?}", instruction.text);
+        }
+    }
+
     /// Whether the reconvergence probe has the right results on a reference device that promises no reconvergence,
     /// except by the features in `kept`.
     fn reconverges(seed: Option<u64>, size: u32, kept: &[Feature]) -> bool {

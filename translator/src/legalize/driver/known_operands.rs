@@ -1,8 +1,8 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
-//! `Fma` on f16 may be right as long as the compiler doesn't know both factors ([`Facts::known_factors_f16_right`]): Mesa's for Intel rounds their
-//! product, and Mesa's computations on constants round to f32 first.
+//! Arithmetic on f16 may be right as long as the compiler knows no operand ([`Facts::known_operands_f16_right`]): Mesa's for Intel rounds the
+//! product of two factors of `Fma`, and Mesa's computations on constants round to f32 first.
 //!
 //! A dot product that stands for `fma` ([`Facts::dot_f32_fused`]) is a product and a sum for the driver that computes it so. Where a factor is 1
 //! or -1 there is no product, and NVIDIA's driver reorders that sum with another such sum that the addend is. It takes `x * -2 + x` for `-x`, also
@@ -32,8 +32,8 @@ use ptx2spv_target::Facts;
 pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     let dots = Dots::of(function);
     let hides_some = hides_any(facts, Type::F32) || hides_any(facts, Type::F64);
-    let hides_factors = !facts.known_factors_f16_right && has(function, is_half_fma);
-    if dots.is_none() && !hides_some && !hides_factors && !facts.to_integer_f32_saturates {
+    let hides_halves = !facts.known_operands_f16_right && has(function, is_half);
+    if dots.is_none() && !hides_some && !hides_halves && !facts.to_integer_f32_saturates {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -86,12 +86,21 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 originals.insert(hidden, result);
                 Rewritten::By(hidden)
             }
-            Stmt::Let(result, Op::Half(halves, Arithmetic::Fma(x, y, z)))
-                if hides_factors && !unknown.value(x) && !unknown.value(y) =>
-            {
-                let x = first.hide_pair(b, x);
+            Stmt::Let(result, Op::Half(halves, arithmetic)) if hides_halves => {
+                let mut changed = false;
+                let arithmetic = arithmetic.map(|value| {
+                    let hides = !unknown.value(value);
+                    changed |= hides;
+                    if hides { first.hide_pair(b, value) } else { value }
+                });
+                // A compiler may find out that the two operands are the same.
+                let arithmetic = match arithmetic {
+                    Arithmetic::Sub(x, y) => Arithmetic::Sub(x, second.hide_pair(b, y)),
+                    _ if !changed => return Rewritten::Kept,
+                    _ => arithmetic,
+                };
                 let ty = b.type_of(result);
-                Rewritten::By(b.op(ty, Op::Half(halves, Arithmetic::Fma(x, y, z))))
+                Rewritten::By(b.op(ty, Op::Half(halves, arithmetic)))
             }
             Stmt::Let(result, Op::Unary(op @ (Unary::SaturateToSigned | Unary::SaturateToUnsigned), x))
                 if !unknown.value(x) =>
@@ -225,8 +234,8 @@ fn has(function: &Function, is_wanted: fn(&Op) -> bool) -> bool {
     found
 }
 
-fn is_half_fma(op: &Op) -> bool {
-    matches!(op, Op::Half(_, Arithmetic::Fma(..)))
+fn is_half(op: &Op) -> bool {
+    matches!(op, Op::Half(..))
 }
 
 /// The float arithmetic that each value of a function is the result of.
