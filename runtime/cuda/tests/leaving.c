@@ -1,6 +1,8 @@
 /* Returns from main while kernels run. The argument says how: `queued`, after an asynchronous launch that takes minutes; `called`,
-   while another thread's launch goes on from dispatch to dispatch. */
+   while another thread's launch goes on from dispatch to dispatch; `within`, from a function that a call of the same thread calls, where
+   nothing runs. */
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "checks.h"
@@ -13,6 +15,8 @@ int cuModuleGetFunction(Function *function, Module module, const char *name);
 int cuMemAlloc_v2(Address *address, size_t bytes);
 int cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, Stream stream, void **params, void **extra);
+int cuUserObjectCreate(Object *object, void *data, void (*destroy)(void *), unsigned count, unsigned flags);
+int cuUserObjectRelease(Object object, unsigned count);
 
 /* Each thread does so many rounds, and stores what it computed. */
 static const char *const ptx =
@@ -54,10 +58,46 @@ static void *call(void *name)
     return NULL;
 }
 
+/* Holds the lock of the standard input, which never comes. */
+static void *read_input(void *nothing)
+{
+    getchar();
+    return nothing;
+}
+
+static void leave(void *nothing)
+{
+    (void)nothing;
+    exit(7);
+}
+
+static int is_within, is_forked;
+
+/* Runs after the exit handlers of the library and the driver. */
+static void last(void)
+{
+    if (is_forked) _exit(3);
+    if (is_within) printf("leaves");
+}
+
+/* A child's exit waits for none of the threads that it doesn't have. */
+static void fork_off(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        is_forked = 1;
+        exit(4);
+    }
+    TRUE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
 int main(int count, char **arguments)
 {
     const char *how = count > 2 ? arguments[2] : "";
     pthread_t thread;
+    int ends[2];
+    atexit(last);
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
     if (strcmp(how, "queued") == 0) {
@@ -65,11 +105,20 @@ int main(int count, char **arguments)
         void *params[] = {&out};
         OK(cuMemAlloc_v2(&out, 4));
         OK(cuLaunchKernel(kernel("few"), 65535, 64, 1, 256, 1, 1, 0, NULL, params, NULL));
+    } else if (strcmp(how, "within") == 0) {
+        Object object;
+        is_within = 1;
+        OK(cuUserObjectCreate(&object, NULL, leave, 1, 1));
+        cuUserObjectRelease(object, 1);
     } else {
         TRUE(pthread_create(&thread, NULL, call, "many") == 0);
         while (!begun) usleep(1000);
         usleep(300000);
+        fork_off();
     }
+    TRUE(pipe(ends) == 0 && dup2(ends[0], 0) == 0);
+    TRUE(pthread_create(&thread, NULL, read_input, NULL) == 0);
+    usleep(100000);
     /* Without a line's end, the text is in the buffer still. */
     printf("leaves");
     return 7;

@@ -31,6 +31,7 @@ struct InProgress;
 
 impl InProgress {
     fn new() -> Self {
+        OWN.set(OWN.get() + 1);
         IN_PROGRESS.fetch_add(1, Ordering::SeqCst);
         Self
     }
@@ -39,15 +40,18 @@ impl InProgress {
 impl Drop for InProgress {
     fn drop(&mut self) {
         IN_PROGRESS.fetch_sub(1, Ordering::SeqCst);
+        OWN.set(OWN.get() - 1);
     }
 }
 
-/// Whether some thread is in a call.
+/// Whether another thread is in a call.
 pub(crate) fn are_in_progress() -> bool {
-    IN_PROGRESS.load(Ordering::SeqCst) > 0
+    IN_PROGRESS.load(Ordering::SeqCst) > OWN.get()
 }
 
 thread_local! {
+    /// The calls of this thread that have not returned: more than one where a function that a call calls calls the library again.
+    static OWN: Cell<usize> = const { Cell::new(0) };
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,12 +1,18 @@
 //! The process's exit. Kernels and calls of other threads that don't end must not run beside the driver's exit handlers, which may crash then, or
-//! wait for ever. So the process ends at once then, as on CUDA: other exit handlers don't run.
+//! wait for ever. So the process ends at once then, and other exit handlers don't run.
 
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
-use super::state::{end, is_idle};
+use ptx2spv_runtime::Process;
+
+use super::state;
+
+/// The process whose exit is waited for. Forked children have handlers too, but neither devices nor other threads, and locks that are never unlocked.
+static PROCESS: OnceLock<Process> = OnceLock::new();
 
 /// Has the exit wait for the devices, and end the library. The Vulkan driver is loaded, so the exit handlers that it has registered run later.
 pub fn register() {
+    PROCESS.get_or_init(Process::this);
     system::register(end);
 }
 
@@ -17,10 +23,25 @@ pub fn launched() {
     ONCE.call_once(|| system::register(is_idle));
 }
 
+fn is_forked() -> bool {
+    !PROCESS.get().is_some_and(|process| process.is_this())
+}
+
+fn end() -> bool {
+    is_forked() || state::end()
+}
+
+fn is_idle() -> bool {
+    is_forked() || state::is_idle()
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod system {
     use std::ffi::{c_int, c_void};
     use std::ptr::null_mut;
+    use std::sync::mpsc::channel;
+    use std::thread::Builder;
+    use std::time::Duration;
 
     type Handler = extern "C" fn(c_int, *mut c_void);
 
@@ -40,11 +61,25 @@ mod system {
         let is_idle: fn() -> bool = unsafe { std::mem::transmute(is_idle) };
         // A panic is ignored, since the process is exiting.
         if !std::panic::catch_unwind(is_idle).unwrap_or(true) {
-            // SAFETY: NULL means all files. Nothing runs in this process after that.
-            unsafe {
-                libc::fflush(null_mut());
-                libc::_exit(status);
-            }
+            flush();
+            // SAFETY: nothing runs in this process after that.
+            unsafe { libc::_exit(status) };
+        }
+    }
+
+    /// Writes what the C library's files have in buffers. That doesn't wait long for files that other threads use, as one does that reads the standard
+    /// input.
+    fn flush() {
+        let (done, is_done) = channel();
+        let flush = move || {
+            // SAFETY: NULL means all files.
+            unsafe { libc::fflush(null_mut()) };
+            // Fails if nobody waits any more.
+            let _ = done.send(());
+        };
+        // The process ends in any case.
+        if Builder::new().spawn(flush).is_ok() {
+            let _ = is_done.recv_timeout(Duration::from_secs(1));
         }
     }
 }

@@ -190,27 +190,37 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Waits for the devices, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
 /// still be in calls. Gives whether nothing uses the devices any more.
 pub(super) fn end() -> bool {
-    let is_idle = is_idle();
+    let devices = devices().unwrap_or_default();
+    // First, so that no call begins that isn't waited for.
     ENDED.store(true, Ordering::SeqCst);
-    is_idle
+    are_idle(&devices)
 }
 
 /// Waits for the devices and for calls of other threads, and writes the remaining output. Gives whether nothing uses the devices any more.
 pub(super) fn is_idle() -> bool {
+    are_idle(&devices().unwrap_or_default())
+}
+
+fn are_idle(devices: &[Arc<Entry>]) -> bool {
     let deadline = Instant::now() + PATIENCE;
-    let devices = devices().unwrap_or_default();
-    let mut is_idle = true;
-    for device in devices.iter().filter_map(|entry| entry.device.get()) {
-        // Launches in other threads end by that too.
-        device.set_wait_limit(Some(deadline.saturating_duration_since(Instant::now())));
-        // Other errors of one device have no caller to report to, and the others' kernels have printed too.
-        is_idle &= !matches!(device.synchronize(), Err(Error::Timeout));
-        write_output(device);
-    }
+    let wait = || {
+        let mut is_idle = true;
+        for device in devices.iter().filter_map(|entry| entry.device.get()) {
+            // Launches in other threads end by that too.
+            device.set_wait_limit(Some(deadline.saturating_duration_since(Instant::now())));
+            // Other errors of one device have no caller to report to, and the others' kernels have printed too.
+            is_idle &= !matches!(device.synchronize(), Err(Error::Timeout));
+            write_output(device);
+        }
+        is_idle
+    };
+    let mut is_idle = wait();
     while is_idle && call::are_in_progress() {
         is_idle = Instant::now() < deadline;
         std::thread::sleep(Duration::from_millis(1));
     }
+    // These calls may have launched more.
+    is_idle = is_idle && wait();
     // The program's exit handlers may wait longer.
     devices.iter().filter_map(|entry| entry.device.get()).for_each(|device| device.set_wait_limit(None));
     is_idle
