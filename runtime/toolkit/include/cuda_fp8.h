@@ -29,14 +29,9 @@ PTX2SPV_BOTH __nv_fp8_storage_t __nv_cvt_float_to_fp8(float a, __nv_saturation_t
     if (result > largest) result = saturate == __NV_SATFINITE ? largest : largest + 1;
     return (__nv_fp8_storage_t)(sign | result);
 }
-/* By way of f32 rounded to odd, so that the number is rounded once. */
 PTX2SPV_BOTH __nv_fp8_storage_t __nv_cvt_double_to_fp8(double a, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)
 {
-    float near = (float)a;
-    unsigned int bits = __builtin_bit_cast(unsigned int, near);
-    double rest = a - (double)near;
-    if (rest != 0 && rest == rest && !(bits & 1)) bits += (rest > 0) == (near > 0) ? 1 : -1;
-    return __nv_cvt_float_to_fp8(__builtin_bit_cast(float, bits), saturate, kind);
+    return __nv_cvt_float_to_fp8(ptx2spv_round_to_odd(a), saturate, kind);
 }
 PTX2SPV_BOTH __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t a, __nv_fp8_interpretation_t kind)
 {

@@ -12,9 +12,21 @@
 #endif
 #define PTX2SPV_ON_DEVICE static inline __attribute__((device))
 
+/* To f32, rounded to odd: of the two neighbours of what f32 doesn't hold, the one whose last place is odd. Rounding that to a smaller form gives
+   what rounding the number once does. Where the nearest is a zero, the number alone tells the direction. */
+PTX2SPV_BOTH float ptx2spv_round_to_odd(double a)
+{
+    float near = (float)a;
+    unsigned int bits = __builtin_bit_cast(unsigned int, near);
+    double rest = a - (double)near;
+    if (rest != 0 && rest == rest && !(bits & 1)) bits += (rest > 0) == (a > 0) ? 1 : -1;
+    return __builtin_bit_cast(float, bits);
+}
+
+/* An ordered comparison is false for NaN, an unordered one (with u at the end) true; the operators are C's. */
 #define PTX2SPV_SMALL_COMPARE(type, type2, name, operation)                                                                  \
-    PTX2SPV_BOTH bool __h##name(type a, type b) { return (float)a operation (float)b; }                                      \
-    PTX2SPV_BOTH bool __h##name##u(type a, type b) { return __hisnan(a) || __hisnan(b) || (float)a operation (float)b; }     \
+    PTX2SPV_BOTH bool __h##name(type a, type b) { return !ptx2spv_unordered(a, b) && (float)a operation (float)b; }          \
+    PTX2SPV_BOTH bool __h##name##u(type a, type b) { return ptx2spv_unordered(a, b) || (float)a operation (float)b; }        \
     PTX2SPV_BOTH type2 __h##name##2(type2 a, type2 b) { return {type(__h##name(a.x, b.x)), type(__h##name(a.y, b.y))}; }     \
     PTX2SPV_BOTH bool __hb##name##2(type2 a, type2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }                 \
     PTX2SPV_BOTH type2 __h##name##u2(type2 a, type2 b) { return {type(__h##name##u(a.x, b.x)), type(__h##name##u(a.y, b.y))}; }\
@@ -121,6 +133,7 @@
     PTX2SPV_BOTH type operator-(type a) { return __hneg(a); }                                                                \
     PTX2SPV_BOTH type operator+(type a) { return a; }                                                                        \
     PTX2SPV_BOTH type2 operator-(type2 a) { return __hneg2(a); }                                                             \
+    PTX2SPV_BOTH bool ptx2spv_unordered(type a, type b) { return __builtin_isunordered((float)a, (float)b); }                \
     PTX2SPV_SMALL_COMPARE(type, type2, eq, ==)                                                                               \
     PTX2SPV_SMALL_COMPARE(type, type2, ne, !=)                                                                               \
     PTX2SPV_SMALL_COMPARE(type, type2, lt, <)                                                                                \
@@ -139,8 +152,17 @@
     PTX2SPV_SMALL_ROUNDED(type, type2, sub)                                                                                  \
     PTX2SPV_SMALL_ROUNDED(type, type2, mul)                                                                                  \
     PTX2SPV_BOTH type2 __h2div(type2 a, type2 b) { return a / b; }                                                           \
-    PTX2SPV_BOTH type __hmax(type a, type b) { return __hisnan(a) ? b : __hisnan(b) ? a : (float)a < (float)b ? b : a; }     \
-    PTX2SPV_BOTH type __hmin(type a, type b) { return __hisnan(a) ? b : __hisnan(b) ? a : (float)b < (float)a ? b : a; }     \
+    /* Of equal ones, -0 is the smaller. NaN is left out, and two become the canonical one. */                               \
+    PTX2SPV_BOTH bool ptx2spv_less(type a, type b) { return (float)a < (float)b || ((float)a == (float)b && a.__x > b.__x); }\
+    PTX2SPV_BOTH type ptx2spv_number(type a) { return __hisnan(a) ? ptx2spv_##n(0x7fff) : a; }                               \
+    PTX2SPV_BOTH type __hmax(type a, type b)                                                                                 \
+    {                                                                                                                        \
+        return __hisnan(a) ? ptx2spv_number(b) : __hisnan(b) || ptx2spv_less(b, a) ? a : b;                                  \
+    }                                                                                                                        \
+    PTX2SPV_BOTH type __hmin(type a, type b)                                                                                 \
+    {                                                                                                                        \
+        return __hisnan(a) ? ptx2spv_number(b) : __hisnan(b) || ptx2spv_less(a, b) ? a : b;                                  \
+    }                                                                                                                        \
     PTX2SPV_BOTH type2 __hmax2(type2 a, type2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                            \
     PTX2SPV_BOTH type2 __hmin2(type2 a, type2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                            \
     PTX2SPV_BOTH type __hfma(type a, type b, type c) { return ptx2spv_##n(ptx2spv_fuse_##n(a.__x, b.__x, c.__x)); }          \

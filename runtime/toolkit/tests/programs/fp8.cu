@@ -104,6 +104,11 @@ int main()
             EXPECT(found[i].infinite[kind] == expected);
             EXPECT(__nv_cvt_float_to_fp8(a, __NV_SATFINITE, e4m3 ? __NV_E4M3 : __NV_E5M2) == found[i].saturated[kind]);
         }
+    // Doubles that f32 doesn't hold: below its least number, and on either side of a tie.
+    for (bool e4m3 : {false, true})
+        for (double size : {1e-60, 0x1p-150, 0x1.8p-149, 1.0625 + 0x1p-40, 1.0625 - 0x1p-40, 1.125 + 0x1p-40, 1.125 - 0x1p-40, 1e300})
+            for (double a : {size, -size})
+                EXPECT(__nv_cvt_double_to_fp8(a, __NV_SATFINITE, e4m3 ? __NV_E4M3 : __NV_E5M2) == nearest(a, e4m3));
     float4 *wide, four[2];
     CHECK(cudaMalloc(&wide, sizeof four));
     pairs<<<1, 1>>>(wide);
