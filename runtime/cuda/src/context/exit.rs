@@ -1,38 +1,22 @@
 //! The process's exit. Kernels and calls of other threads that don't end must not run beside the driver's exit handlers, which may crash then, or
 //! wait for ever. So the process ends at once then, and other exit handlers don't run.
 
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 
 use ptx2spv_runtime::Process;
-
-use super::state;
 
 /// The process whose exit is waited for. Forked children have handlers too, but neither devices nor other threads, and locks that are never unlocked.
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
-/// Has the exit wait for the devices, and end the library. The Vulkan driver is loaded, so the exit handlers that it has registered run later.
-pub fn register() {
+/// Has a function called at the exit, which waits for the devices and says whether nothing uses them any more. The Vulkan driver is loaded, so the exit
+/// handlers that it has registered run later. On some systems only the first function is called.
+pub fn register(is_idle: fn() -> bool) {
     PROCESS.get_or_init(Process::this);
-    system::register(end);
-}
-
-/// Has the exit wait for the devices once more, and earlier: a launch has had the driver register the exit handlers of its compiler. The library goes
-/// on, since the program's own exit handlers may use it.
-pub fn launched() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| system::register(is_idle));
+    system::register(is_idle);
 }
 
 fn is_forked() -> bool {
     !PROCESS.get().is_some_and(|process| process.is_this())
-}
-
-fn end() -> bool {
-    is_forked() || state::end()
-}
-
-fn is_idle() -> bool {
-    is_forked() || state::is_idle()
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -60,7 +44,7 @@ mod system {
         // SAFETY: that is what `register` passes.
         let is_idle: fn() -> bool = unsafe { std::mem::transmute(is_idle) };
         // A panic is ignored, since the process is exiting.
-        if !std::panic::catch_unwind(is_idle).unwrap_or(true) {
+        if !std::panic::catch_unwind(|| super::is_forked() || is_idle()).unwrap_or(true) {
             flush();
             // SAFETY: nothing runs in this process after that.
             unsafe { libc::_exit(status) };
@@ -87,19 +71,22 @@ mod system {
 /// Elsewhere, exit handlers don't learn the exit's status, and so can't end the process.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod system {
-    use std::sync::Once;
+    use std::sync::OnceLock;
 
-    /// Has the library end at the exit. There is nothing else to do.
-    pub fn register(_is_idle: fn() -> bool) {
-        static ONCE: Once = Once::new();
-        // SAFETY: the function takes no arguments, doesn't unwind, and stays loaded.
-        ONCE.call_once(|| unsafe {
-            libc::atexit(end);
+    /// What the exit calls.
+    static IS_IDLE: OnceLock<fn() -> bool> = OnceLock::new();
+
+    /// Has the first function called at the exit. There is nothing else to do.
+    pub fn register(is_idle: fn() -> bool) {
+        IS_IDLE.get_or_init(|| {
+            // SAFETY: the function takes no arguments, doesn't unwind, and stays loaded.
+            unsafe { libc::atexit(end) };
+            is_idle
         });
     }
 
     extern "C" fn end() {
         // A panic is ignored, since the process is exiting.
-        let _ = std::panic::catch_unwind(super::end);
+        let _ = std::panic::catch_unwind(|| super::is_forked() || IS_IDLE.get().is_none_or(|is_idle| is_idle()));
     }
 }

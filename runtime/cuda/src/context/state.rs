@@ -107,7 +107,7 @@ impl Entry {
         let device = self.listed.open()?;
         // Once is enough: what the program has registered since must find the devices.
         AT_EXIT.call_once(|| {
-            exit::register();
+            exit::register(end);
         });
         Ok(self.device.get_or_init(|| device).clone())
     }
@@ -187,9 +187,16 @@ impl Open {
 /// How long the process's exit waits for kernels and for calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Has the exit wait for the devices once more, and earlier: a launch has had the driver register the exit handlers of its compiler. The library goes
+/// on, since the program's own exit handlers may use it.
+pub(crate) fn launched() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| exit::register(is_idle));
+}
+
 /// Waits for the devices, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
 /// still be in calls. Gives whether nothing uses the devices any more.
-pub(super) fn end() -> bool {
+fn end() -> bool {
     let devices = devices().unwrap_or_default();
     // First, so that no call begins that isn't waited for.
     ENDED.store(true, Ordering::SeqCst);
@@ -197,7 +204,7 @@ pub(super) fn end() -> bool {
 }
 
 /// Waits for the devices and for calls of other threads, and writes the remaining output. Gives whether nothing uses the devices any more.
-pub(super) fn is_idle() -> bool {
+fn is_idle() -> bool {
     are_idle(&devices().unwrap_or_default())
 }
 

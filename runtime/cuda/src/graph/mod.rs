@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 pub(crate) mod condition;
+pub(crate) mod conditional;
 pub(crate) mod edge;
 pub(crate) mod launch_order;
 

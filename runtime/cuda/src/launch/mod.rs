@@ -114,7 +114,7 @@ fn run(
     texture_reference::update(context, loaded)?;
     // SAFETY: CUDA's contract with the caller: the arguments are what the kernel was written for.
     let launched = unsafe { kernel.launch_on(stream, config, &arguments) };
-    context::exit::launched();
+    context::state::launched();
     launched.map_err(|error| match error {
         ptx2spv_runtime::Error::Translation(_) => loaded.refuse(error),
         // A launch of a kernel that launches others waits for it, and reports its errors.

@@ -10,7 +10,7 @@ use ptx2spv_runtime::SetValue;
 use crate::abi::{HostFunction, INVALID_VALUE, In, Memory, NOT_SUPPORTED, Result, layouts, lock};
 use crate::context::state;
 use crate::graph::command::{self, Command, Description, HostCall, Maker, NodeKind, SharedCommand};
-use crate::graph::condition::{self, Conditional};
+use crate::graph::conditional::{self, Conditional};
 use crate::graph::launch_order::{self, Child, ExecHandle, LaunchOrder};
 use crate::graph::{GraphHandle, NodeHandle, edge};
 use crate::launch::{Launch, NodeParamsV2};
@@ -233,7 +233,7 @@ pub(crate) fn add_any(
     make: Make,
 ) -> Result<NodeHandle> {
     if params.as_in::<c_int>().get()? == CONDITIONAL {
-        return condition::add(&*graph.get()?, edge::given(after, data_and_count)?, params.offset(BODY).as_out());
+        return conditional::add(&*graph.get()?, edge::given(after, data_and_count)?, params.offset(BODY).as_out());
     }
     add_with_data(graph, after, data_and_count, || make(params))
 }
