@@ -232,8 +232,10 @@ pub(crate) fn add_any(
     params: Memory,
     make: Make,
 ) -> Result<NodeHandle> {
+    // Before the parameters are read: the runtime API's functions of two versions take these from different places.
+    let found = graph.get()?;
     if params.as_in::<c_int>().get()? == CONDITIONAL {
-        return conditional::add(&*graph.get()?, edge::given(after, data_and_count)?, params.offset(BODY).as_out());
+        return conditional::add(&found, edge::given(after, data_and_count)?, params.offset(BODY).as_out());
     }
     add_with_data(graph, after, data_and_count, || make(params))
 }
