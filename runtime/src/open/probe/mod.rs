@@ -21,7 +21,7 @@ use constants::{Known, Selection};
 use findings::{Attempt, stopped};
 use instruction::{Instruction, Width};
 use ptx2spv_translator::target::Facts;
-use ptx2spv_translator::{Feature, Options, Program, Source, Target};
+use ptx2spv_translator::{Diagnostics, Feature, Options, Program, Source, Target, Translation};
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -107,12 +107,14 @@ fn holds(device: &Device, facts: &Facts, instructions: &[Instruction], findings:
     Ok(trusted)
 }
 
+fn translated(ptx: &str, target: &Target) -> Result<Translation, Diagnostics> {
+    Program::new(&Source::new("self-test", ptx))?.translate(&Options::new(target))
+}
+
 /// The kernel `probe` of a module, translated with these facts; `None` if it can't be translated.
 fn probe(device: &Device, facts: &Facts, ptx: String) -> Result<Option<Kernel>> {
     let target = Target { facts: facts.clone(), ..device.target().clone() };
-    let source = Source::new("self-test", ptx);
-    let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
-    let Ok(translation) = translated else { return Ok(None) };
+    let Ok(translation) = translated(&ptx, &target) else { return Ok(None) };
     // SAFETY: the translation is unchanged.
     let module = unsafe { device.load_translated(&translation) }?;
     module.kernel("probe").map(Some)
@@ -235,9 +237,7 @@ mod tests {
         const INVERSE_SQUARE_ROOT: u32 = 32;
         let target = Target { facts: refining(&Facts::TRUSTED), ..Target::reference() };
         for instruction in instructions::SQRT {
-            let source = Source::new("self-test", instruction.ptx());
-            let program = Program::new(&source).unwrap();
-            let spirv = program.translate(&Options::new(&target)).unwrap().spirv;
+            let spirv = translated(&instruction.ptx(), &target).unwrap().spirv;
             // `OpExtInst`, with its type, result and set before the function.
             let is_inverse = |words: &[u32]| words[0] == 6 << 16 | 12 && words[4] == INVERSE_SQUARE_ROOT;
             assert!(spirv.windows(6).any(is_inverse), "{}", instruction.text);
@@ -252,9 +252,7 @@ mod tests {
         for (operations, selection) in arithmetic.into_iter().chain(others) {
             for known in operations {
                 let ptx = known.ptx(selection, &Facts::TRUSTED);
-                let source = Source::new("self-test", ptx.as_str());
-                let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
-                assert!(translated.is_ok(), "{ptx}");
+                assert!(translated(&ptx, &target).is_ok(), "{ptx}");
             }
         }
     }
@@ -264,8 +262,7 @@ mod tests {
         let target = Target { facts: Facts::TRUSTED, ..Target::reference() };
         let lists = instructions::FMA.iter().chain(instructions::FACTS).map(|(_, instructions)| *instructions);
         for instruction in lists.chain([instructions::DOT, instructions::SQRT]).flatten() {
-            let source = Source::new("self-test", instruction.ptx());
-            let translated = Program::new(&source).and_then(|program| program.translate(&Options::new(&target)));
+            let translated = translated(&instruction.ptx(), &target);
             assert!(translated.is_ok(), "{}: {translated:?}", instruction.text);
         }
     }
