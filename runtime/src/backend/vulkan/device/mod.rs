@@ -66,7 +66,8 @@ impl Device {
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;
         let clock = Clock { bits: properties.timestamp_valid_bits, period: limits.timestamp_period };
-        let family = Family { index: family, queues: count.min(available), clock };
+        let idle = graphics_family(&families).filter(|&graphics| graphics != family);
+        let family = Family { index: family, queues: count.min(available), clock, idle };
         let raw = Arc::new(RawDevice::create(instance, physical, info, family)?);
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
@@ -123,6 +124,14 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
     all().min_by_key(|(family, _)| (!has_timestamps(family), has_graphics(family)))
 }
 
+/// A queue family for graphics. On NVIDIA's driver (580) a device without a queue of that family doesn't finish some kernels with
+/// operations of subgroups in divergent control flow, or is lost at an invalid instruction pointer. One queue of it is enough, even
+/// if nothing is submitted there.
+fn graphics_family(families: &[vk::QueueFamilyProperties]) -> Option<u32> {
+    let has_graphics = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
+    (0..).zip(families).find(|(_, family)| has_graphics(family) && family.queue_count > 0).map(|(index, _)| index)
+}
+
 impl Error {
     /// For `map_err`: turns a Vulkan command's result into an error.
     pub(crate) fn vulkan(call: &'static str) -> impl FnOnce(vk::Result) -> Self {
@@ -160,5 +169,8 @@ mod tests {
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 0)]), Some(1));
         assert_eq!(chosen(&[family(F::COMPUTE, 0, 64)]), None);
+        let families = [family(F::COMPUTE, 8, 64), family(F::GRAPHICS, 0, 64), family(F::GRAPHICS | F::COMPUTE, 1, 36)];
+        assert_eq!(graphics_family(&families), Some(2));
+        assert_eq!(graphics_family(&families[..2]), None);
     }
 }

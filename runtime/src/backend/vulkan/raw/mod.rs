@@ -65,6 +65,8 @@ pub(crate) struct Family {
     /// Number of queues, at least one.
     pub queues: u32,
     pub clock: Clock,
+    /// Another family, of which one queue is created that nothing is submitted to.
+    pub idle: Option<u32>,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -111,7 +113,7 @@ impl RawDevice {
         instance: &Instance,
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
-        Family { index: family, queues: count, clock }: Family,
+        Family { index: family, queues: count, clock, idle }: Family,
     ) -> Result<Self> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
@@ -119,7 +121,9 @@ impl RawDevice {
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
         let priorities: Vec<_> = (1..=count).map(|number| if number == count { 1.0 } else { 0.5 }).collect();
-        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priorities)];
+        let of_family = |family| vk::DeviceQueueCreateInfo::default().queue_family_index(family);
+        let mut queues = vec![of_family(family).queue_priorities(&priorities)];
+        queues.extend(idle.map(|family| of_family(family).queue_priorities(&[0.0])));
         let create = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
