@@ -342,7 +342,8 @@ class Kernel:
                 raise ValueError(f"{argument!r} does not fit `{name}`, which is .{kind}: {error}") from None
         data = _view(argument).tobytes()
         if len(data) != size:
-            raise ValueError(f"`{name}` has {size} bytes, not {len(data)}")
+            hint = ": a pointer takes an array on the device, as `device.array(data)` makes it" if kind[1:] == "64" else ""
+            raise ValueError(f"`{name}` has {size} bytes, not {len(data)}{hint}")
         return data
 
     def _foreign(self, interface: dict[str, Any], name: str) -> int:

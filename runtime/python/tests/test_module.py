@@ -114,6 +114,7 @@ class Module(unittest.TestCase):
             ((numbers, 1, 1.5, pair), ValueError, "1.5 does not fit `count`"),
             ((numbers, 1, 1 << 32, pair), ValueError, "does not fit `count`"),
             ((numbers, 1, 4, bytes(4)), ValueError, "`pair` has 8 bytes, not 4"),
+            ((bytes(32), 1, 4, pair), ValueError, "has 8 bytes, not 32: a pointer takes an array"),
             ((numbers, 1, 4, 5), TypeError, "`pair` is a struct"),
             ((self.devices[0].zeros(4, "q"), 1, 4, pair), ValueError, "on another device"),
             ((Foreign(), 1, 4, pair), ValueError, "not in memory of"),
