@@ -28,7 +28,7 @@ const PRESETS_OF_A_CASE: usize = 1;
 const INVOCATIONS: [Option<u32>; 4] = [None, Some(32), None, Some(128)];
 /// Driver bugs whose workarounds are harmless without the bug. Adversarial runs have them in every other group of eight
 /// seeds.
-const QUIRKS: [&str; 17] = [
+const QUIRKS: [&str; 18] = [
     "address_carries_lost",
     "blocks_slow",
     "byte_swaps_wrong",
@@ -38,6 +38,7 @@ const QUIRKS: [&str; 17] = [
     "long_divisions_wrong",
     "condition_bits_wrong",
     "dot_nans_lost",
+    "joined_signs_lost",
     "loop_values_lost",
     "maximal_reconvergence_wrong",
     "memory_barriers_optional",

@@ -21,7 +21,7 @@ template <class T> PTX2SPV_BOTH unsigned short ptx2spv_round_half(T value)
     unsigned short sign = __builtin_signbit(a) ? 0x8000 : 0;
     if (a != a) return 0x7fff;
     if (size >= 65520) return (unsigned short)(sign | 0x7c00);
-    int exponent = size < 0x1p-14 ? -14 : __builtin_ilogb(size);
+    int exponent = size < 1.0 / 16384 ? -14 : __builtin_ilogb(size);
     double rounded = __builtin_nearbyint(__builtin_ldexp(size, 10 - exponent));
     return (unsigned short)(sign + (unsigned short)((exponent + 14) * 1024 + (int)rounded));
 }

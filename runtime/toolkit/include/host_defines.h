@@ -28,7 +28,12 @@
 #define __device_builtin_surface_type__ __attribute__((device_builtin_surface_type))
 #define __cudart_builtin__
 #define __grid_constant__
-#define __cluster_dims__(...)
+#if __has_attribute(cluster_dims)
+#define __cluster_dims__(...) __attribute__((cluster_dims(__VA_ARGS__)))
+#else
+#define __cluster_dims__(...) \
+    __attribute__((diagnose_if(true, "this clang can't compile __cluster_dims__; launch by cudaLaunchKernelEx", "error")))
+#endif
 #else
 #define __host__
 #define __device__

@@ -33,8 +33,8 @@ const SAME: &[(&str, &str)] = &[
     ("cuda_surface_types.h", "cuda_runtime.h"),
     ("cuda_texture_types.h", "cuda_runtime.h"),
     ("cudaProfiler.h", "cuda.h"),
-    // The last header that clang's wrapper includes. With nvcc, kernels have `new` and `delete` without a header.
-    ("curand_mtgp32_kernel.h", "new"),
+    // The last header that clang's wrapper includes.
+    ("curand_mtgp32_kernel.h", "crt/sm_80_rt.hpp"),
     ("device_functions.h", "cuda_runtime.h"),
     ("device_launch_parameters.h", "cuda_runtime.h"),
     ("device_types.h", "driver_types.h"),

@@ -63,6 +63,7 @@ pub fn target(random: &mut Random) -> Target {
             nan_signs_wrong: random.chance(50),
             dot_nans_lost: random.chance(50),
             condition_bits_wrong: random.chance(50),
+            joined_signs_lost: random.chance(50),
             address_carries_lost: random.chance(50),
             offsets_unchecked: random.chance(50),
             subgroups_unreliable: random.chance(50),

@@ -104,6 +104,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         nan_signs_wrong,
         dot_nans_lost,
         condition_bits_wrong,
+        joined_signs_lost,
         address_carries_lost,
         subgroups_unreliable,
         maximal_reconvergence_wrong,
@@ -149,6 +150,7 @@ fn unprepared(made: &Quirks, contents: &Contents, device: &Quirks) -> impl Itera
         ("nan_signs_wrong", !contents.has_floats() || made.nan_signs_wrong >= nan_signs_wrong),
         ("dot_nans_lost", !contents.has_floats() || made.dot_nans_lost >= dot_nans_lost),
         ("condition_bits_wrong", !contents.has_floats() || made.condition_bits_wrong >= condition_bits_wrong),
+        ("joined_signs_lost", !contents.long_words || made.joined_signs_lost >= joined_signs_lost),
         ("address_carries_lost", !contents.long_words || made.address_carries_lost >= address_carries_lost),
         ("subgroups_unreliable", !contents.subgroups || !subgroups_unreliable),
         ("maximal_reconvergence_wrong", !contents.maximal_reconvergence || !maximal_reconvergence_wrong),
@@ -251,7 +253,7 @@ mod tests {
     #[test]
     fn what_a_device_lacks_is_named() {
         type Change = fn(&mut Target);
-        let cases: [(&str, Change); 20] = [
+        let cases: [(&str, Change); 21] = [
             ("`div_f32_rounded` doesn't hold", |t| t.facts.div_f32_rounded = false),
             ("`denormals_f64_kept` doesn't hold", |t| t.facts.denormals_f64_kept = false),
             ("`subgroups_reconverge` doesn't hold", |t| t.facts.subgroups_reconverge = false),
@@ -269,6 +271,7 @@ mod tests {
             ("quirk `nan_signs_wrong`", |t| t.quirks.nan_signs_wrong = true),
             ("quirk `dot_nans_lost`", |t| t.quirks.dot_nans_lost = true),
             ("quirk `condition_bits_wrong`", |t| t.quirks.condition_bits_wrong = true),
+            ("quirk `joined_signs_lost`", |t| t.quirks.joined_signs_lost = true),
             ("quirk `address_carries_lost`", |t| t.quirks.address_carries_lost = true),
             ("quirk `subgroups_unreliable`", |t| t.quirks.subgroups_unreliable = true),
             ("quirk `workgroup_atomic_stores_wrong`", |t| t.quirks.workgroup_atomic_stores_wrong = true),

@@ -61,8 +61,15 @@ impl Body<'_, '_, '_> {
     }
 
     /// The `u64` of a signed word. Not by `OpSConvert`: Mesa up to 22.3 gets the signed order of its result and a constant
-    /// wrong. Devices do the same for both.
+    /// wrong. The word and its sign are the same instructions there, but see [`Quirks::joined_signs_lost`](ptx2spv_target::Quirks).
     pub(super) fn sign_extend(&mut self, word: Word) -> Result<Word> {
+        if self.module.device.workarounds.joined_signs_lost {
+            let long = self.ty(Type::I64)?;
+            let half = self.module.u32_constant(32)?;
+            let wide = self.compute(Op::UConvert, long, &[word]);
+            let upper = self.compute(Op::ShiftLeftLogical, long, &[wide, half]);
+            return Ok(self.compute(Op::ShiftRightArithmetic, long, &[upper, half]));
+        }
         let ty = self.ty(Type::I32)?;
         let last = self.module.u32_constant(31)?;
         let sign = self.compute(Op::ShiftRightArithmetic, ty, &[word, last]);

@@ -56,6 +56,9 @@ pub struct Quirks {
     pub dot_nans_lost: bool,
     /// The bits of a condition's 1, where float operations read them, become those of 1.0 in some kernels. Seen in NVIDIA's driver 580.159.
     pub condition_bits_wrong: bool,
+    /// A word that is joined with its sign, `x >> 31`, to 64 bits, times a power of two, loses its upper half in some sums; conversions
+    /// are right. Seen in NVIDIA's driver 580.159.
+    pub joined_signs_lost: bool,
     /// The compiler adds zero-extended words of an address's sum on 32 bits, and loses the carry (`try_extract_additions` in Mesa's
     /// `src/amd/common/ac_nir_lower_global_access.c`).
     pub address_carries_lost: bool,

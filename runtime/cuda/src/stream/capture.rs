@@ -60,7 +60,6 @@ fn begin_with(
 pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result {
     let used = stream::used(stream)?;
     let made = used.made().map_err(|_| ILLEGAL_STATE)?;
-    let graph = graph.needed()?;
     let Point { id, handle, graph: captured, after } = {
         let mut capture = lock(&made.capture);
         match &*capture {
@@ -79,10 +78,11 @@ pub(crate) fn end(stream: StreamHandle, graph: Out<GraphHandle>) -> Result {
     }
     if !is_joined {
         let _ = handle.remove();
-        graph.set(Handle::NULL)?;
+        graph.set_if_any(Handle::NULL);
         return Err(STREAM_CAPTURE_UNJOINED);
     }
-    graph.set(handle)
+    graph.set_if_any(handle);
+    Ok(())
 }
 
 /// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.

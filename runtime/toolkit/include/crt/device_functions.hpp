@@ -2,6 +2,14 @@
 #ifndef PTX2SPV_DEVICE_FUNCTIONS_HPP
 #define PTX2SPV_DEVICE_FUNCTIONS_HPP
 
+/* Clang's functions of these names are wrong: `sm_80_rt.hpp` has others. */
+#define __reduce_add_sync __clang_reduce_add_sync
+#define __reduce_min_sync __clang_reduce_min_sync
+#define __reduce_max_sync __clang_reduce_max_sync
+#define __reduce_and_sync __clang_reduce_and_sync
+#define __reduce_or_sync __clang_reduce_or_sync
+#define __reduce_xor_sync __clang_reduce_xor_sync
+
 #ifndef PTX2SPV_DEVICE
 #define PTX2SPV_DEVICE static __attribute__((device)) inline __attribute__((always_inline))
 #endif

@@ -1,4 +1,4 @@
-// Sums by shuffles, ballots and matches, in dynamic shared memory.
+// Sums by shuffles, ballots and matches, in dynamic shared memory, and reductions over the members of masks.
 #include "check.h"
 
 __global__ void sums(const int *x, int n, int *total, unsigned *ballots, int *matches)
@@ -15,6 +15,24 @@ __global__ void sums(const int *x, int n, int *total, unsigned *ballots, int *ma
         for (unsigned part = 1; part < blockDim.x / 32; part++) value += parts[part];
         atomicAdd(total, value);
     }
+}
+
+__host__ __device__ int hashed(unsigned lane) { return (int)(lane * 0x9e3779b1u); }
+
+/* Even and odd lanes by themselves. */
+__global__ void reductions(unsigned *results)
+{
+    unsigned lane = threadIdx.x, mask = lane % 2 ? 0xaaaaaaaa : 0x55555555, *own = results + lane * 9;
+    int x = hashed(lane);
+    own[0] = __reduce_add_sync(mask, (unsigned)x);
+    own[1] = __reduce_add_sync(mask, x);
+    own[2] = __reduce_min_sync(mask, (unsigned)x);
+    own[3] = __reduce_min_sync(mask, x);
+    own[4] = __reduce_max_sync(mask, (unsigned)x);
+    own[5] = __reduce_max_sync(mask, x);
+    own[6] = __reduce_and_sync(mask, x | 1u << 7);
+    own[7] = __reduce_or_sync(mask, x & 0xffffu);
+    own[8] = __reduce_xor_sync(mask, (unsigned)x);
 }
 
 int main()
@@ -42,5 +60,22 @@ int main()
         EXPECT(ballots[warp] == odd);
     }
     EXPECT(*matches == pairs);
+    unsigned *results;
+    CHECK(cudaMallocManaged(&results, 32 * 9 * sizeof(unsigned)));
+    reductions<<<1, 32>>>(results);
+    CHECK(cudaDeviceSynchronize());
+    for (unsigned lane = 0; lane < 32; lane++) {
+        unsigned first = hashed(lane % 2), all[9] = {0, 0, first, first, first, first, ~0u, 0, 0};
+        for (unsigned other = lane % 2; other < 32; other += 2) {
+            int x = hashed(other);
+            unsigned u = x;
+            all[0] += u, all[1] += u, all[6] &= u | 1u << 7, all[7] |= u & 0xffffu, all[8] ^= u;
+            if (u < all[2]) all[2] = u;
+            if (x < (int)all[3]) all[3] = u;
+            if (u > all[4]) all[4] = u;
+            if (x > (int)all[5]) all[5] = u;
+        }
+        for (int kind = 0; kind < 9; kind++) EXPECT(results[lane * 9 + kind] == all[kind]);
+    }
     printf("right\n");
 }

@@ -74,7 +74,7 @@ int main()
     CHECK(cudaStreamBeginCaptureToGraph(stream[0], body, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal));
     increment<<<8, 128, 0, stream[0]>>>(device[0], n, 5);
     count_down<<<1, 1, 0, stream[0]>>>(more, device[1]);
-    CHECK(cudaStreamEndCapture(stream[0], &body));
+    CHECK(cudaStreamEndCapture(stream[0], nullptr));
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     CHECK(cudaMemcpy(device[1], &rounds, sizeof rounds, cudaMemcpyHostToDevice));
     CHECK(cudaGraphLaunch(exec, stream[0]));

@@ -148,6 +148,10 @@ rows! {
     condition_bits_wrong = true, on "NVIDIA": |device| device.is_nvidia(),
         "a condition's 1 becomes 1.0 where its bits are read as a float, in some kernels",
         "tests/kernels/condition_bits.json";
+    // Seen in 580.
+    joined_signs_lost = true, on "NVIDIA": |device| device.is_nvidia(),
+        "a word that is joined with its sign to 64 bits, times a power of two, loses its upper half in some sums",
+        "tests/ptx/extended_signs.json";
     // Seen in RADV 22.3; Honeykrisp takes words out of sums too (`agx_nir_lower_address.c`). The workaround is cheap where nothing is wrong.
     address_carries_lost = true, on "Mesa RADV, and all but NVIDIA, Mesa llvmpipe and SwiftShader, where it was tried": |device| !(device.is_nvidia() || device.is_llvmpipe() || device.is_swiftshader()),
         "zero-extended words of an address are added on 32 bits, and the carry is lost (try_extract_additions)",
@@ -262,6 +266,7 @@ mod tests {
             nan_signs_wrong: true,
             dot_nans_lost: true,
             condition_bits_wrong: true,
+            joined_signs_lost: true,
             device_memory_barriers_slow: true,
             local_memory: Some(Quirks::NVIDIA_LOCAL_MEMORY),
             ..Quirks::default()
