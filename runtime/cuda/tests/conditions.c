@@ -287,6 +287,26 @@ static void ports(void)
     OK(cuGraphGetEdges_v2(graph, from, to, seen, &count));
     TRUE(count == 2 && from[0] == first && to[0] == second && from[1] == first && to[1] == empty);
     TRUE(!memcmp(&seen[0], &early, sizeof early) && !memcmp(&seen[1], &order, sizeof order));
+    /* A list with more places than items is NULL behind them; one with fewer tells how many there are. */
+    from[2] = to[3] = first;
+    count = 4;
+    OK(cuGraphGetEdges_v2(graph, from, to, seen, &count));
+    TRUE(count == 2 && !from[2] && !to[3]);
+    count = 1;
+    OK(cuGraphGetEdges_v2(graph, from, to, seen, &count));
+    TRUE(count == 1);
+    from[1] = NULL;
+    count = 1;
+    OK(cuGraphGetNodes(graph, from, &count));
+    TRUE(count == 1 && from[0] && !from[1]);
+    from[3] = first;
+    count = 4;
+    OK(cuGraphGetNodes(graph, from, &count));
+    TRUE(count == 3 && from[2] && !from[3]);
+    to[1] = NULL;
+    count = 1;
+    OK(cuGraphNodeGetDependentNodes_v2(first, to, seen, &count));
+    TRUE(count == 1 && to[0] == second && !to[1]);
     count = 4;
     EXPECT(402, cuGraphNodeGetDependencies(second, from, &count));
     OK(cuGraphNodeGetDependentNodes_v2(first, to, seen, &count));

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use crate::backend::Backend;
@@ -46,6 +46,8 @@ struct Progress {
     done: AtomicU64,
     waiters: Mutex<()>,
     changed: Condvar,
+    /// The thread, once it runs.
+    thread: OnceLock<ThreadId>,
 }
 
 impl HostFunctions {
@@ -81,10 +83,13 @@ impl HostFunctions {
     /// Waits until a function has returned.
     ///
     /// # Errors
-    /// [`Error::Timeout`] after the limit.
+    /// [`Error::Timeout`] after the limit, [`Error::HostThread`] in a host function, which would wait for itself.
     pub fn wait(&self, number: u64, limit: Duration) -> Result {
         if self.is_done(number) {
             return Ok(());
+        }
+        if self.progress.thread.get() == Some(&thread::current().id()) {
+            return Err(Error::HostThread(io::Error::other("a host function waits for itself")));
         }
         let waiter = lock(&self.progress.waiters);
         let waiter = wait_while(&self.progress.changed, waiter, limit, |()| !self.is_done(number));
@@ -93,6 +98,7 @@ impl HostFunctions {
 }
 
 fn run(jobs: &Receiver<Job>, progress: &Progress) {
+    progress.thread.get_or_init(|| thread::current().id());
     for Job { backend, after, function } in jobs {
         // Limits apply to the program's own calls, not to this thread.
         let ended_well = backend.wait(after, Deadline::NEVER).is_ok() && !backend.was_stopped_before(after);

@@ -197,7 +197,7 @@ pub(crate) fn launched() {
 /// Waits for the devices, and writes the remaining output. Later calls fail. Nothing is freed, since other threads may
 /// still be in calls. Gives whether nothing uses the devices any more.
 fn end() -> bool {
-    let devices = devices().unwrap_or_default();
+    let devices = at_exit();
     // First, so that no call begins that isn't waited for.
     ENDED.store(true, Ordering::SeqCst);
     are_idle(&devices)
@@ -205,7 +205,12 @@ fn end() -> bool {
 
 /// Waits for the devices and for calls of other threads, and writes the remaining output. Gives whether nothing uses the devices any more.
 fn is_idle() -> bool {
-    are_idle(&devices().unwrap_or_default())
+    are_idle(&at_exit())
+}
+
+/// The devices that the exit waits for, also if a callback exits.
+fn at_exit() -> Vec<Arc<Entry>> {
+    read(&OPEN).as_ref().map_or_else(Vec::new, |open| open.devices.clone())
 }
 
 fn are_idle(devices: &[Arc<Entry>]) -> bool {

@@ -7,7 +7,7 @@
 use crate::abi::{INVALID_VALUE, In, LOSSY_QUERY, NOT_SUPPORTED, Out, Result, lock};
 use crate::context::state;
 use crate::graph::command::NodeKind;
-use crate::graph::{GraphHandle, NodeHandle, of_node};
+use crate::graph::{GraphHandle, NodeHandle, of_node, write_places};
 
 /// An edge to a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,24 +121,22 @@ pub(crate) fn check_plain(data: In<u64>, count: usize) -> Result {
     }
 }
 
-/// Writes the data of as many edges as there is room for, if the caller wants it, and the edges through `write`, if `wanted`.
+/// Writes as many edges as there is room for through `write`, if `wanted`, and their data, if the caller wants it.
 fn write_edges(
     list: &[(Edge, NodeHandle)],
     wanted: bool,
     (data, count): (Out<u64>, Out<usize>),
-    write: impl Fn(usize, &(Edge, NodeHandle)),
+    write: impl Fn(usize, Option<&(Edge, NodeHandle)>),
 ) -> Result {
-    let count = count.needed()?;
-    let room = if wanted || !data.is_null() { count.as_in().get()? } else { 0 };
-    let shown = list.iter().take(room);
-    if data.is_null() && shown.clone().any(|(edge, _)| edge.data != 0) {
+    let wanted = wanted || !data.is_null();
+    let room = if wanted { count.as_in().get()? } else { 0 };
+    if data.is_null() && list.iter().take(room).any(|(edge, _)| edge.data != 0) {
         return Err(LOSSY_QUERY.because("edges have data, and there is no place for it"));
     }
-    for (index, item) in shown.enumerate() {
+    write_places(list, wanted, count, |index, item| {
         write(index, item);
-        data.at(index).set_if_any(item.0.data);
-    }
-    count.set(list.len())
+        data.at(index).set_if_any(item.map_or(0, |(edge, _)| edge.data));
+    })
 }
 
 pub(crate) fn all_edges(
@@ -150,16 +148,18 @@ pub(crate) fn all_edges(
     count.needed()?;
     state::check()?;
     let edges = graph.get()?.edges()?;
-    write_edges(&edges, !from.is_null() && !to.is_null(), (data, count), |index, (edge, node)| {
-        from.at(index).set_if_any(edge.from);
-        to.at(index).set_if_any(*node);
+    write_edges(&edges, !from.is_null() && !to.is_null(), (data, count), |index, item| {
+        from.at(index).set_if_any(item.map_or(NodeHandle::NULL, |(edge, _)| edge.from));
+        to.at(index).set_if_any(item.map_or(NodeHandle::NULL, |(_, to)| *to));
     })
 }
 
 pub(crate) fn dependencies(node: NodeHandle, nodes: Out<NodeHandle>, data_and_count: (Out<u64>, Out<usize>)) -> Result {
     state::check()?;
     let edges: Vec<_> = lock(&node.get()?.after).iter().map(|edge| (*edge, node)).collect();
-    write_edges(&edges, !nodes.is_null(), data_and_count, |index, (edge, _)| nodes.at(index).set_if_any(edge.from))
+    write_edges(&edges, !nodes.is_null(), data_and_count, |index, item| {
+        nodes.at(index).set_if_any(item.map_or(NodeHandle::NULL, |(edge, _)| edge.from));
+    })
 }
 
 pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, data_and_count: (Out<u64>, Out<usize>)) -> Result {
@@ -167,5 +167,7 @@ pub(crate) fn dependents(node: NodeHandle, nodes: Out<NodeHandle>, data_and_coun
     node.get()?;
     let mut edges = of_node(node)?.edges()?;
     edges.retain(|(edge, _)| edge.from == node);
-    write_edges(&edges, !nodes.is_null(), data_and_count, |index, (_, to)| nodes.at(index).set_if_any(*to))
+    write_edges(&edges, !nodes.is_null(), data_and_count, |index, item| {
+        nodes.at(index).set_if_any(item.map_or(NodeHandle::NULL, |(_, to)| *to));
+    })
 }

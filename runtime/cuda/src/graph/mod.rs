@@ -202,29 +202,42 @@ pub(crate) fn destroy_node(node: NodeHandle) -> Result {
     removed.map(|_| ())
 }
 
-/// Writes up to `count` handles, and sets `count` to their total number. With NULL for the handles, only the number is
-/// written.
-pub(crate) fn write_list<T: Copy>(list: &[T], places: Out<T>, count: Out<usize>) -> Result {
+/// Writes a list with one function call for each place that `count` says there is: a place behind the list's end gets nothing. `count` becomes
+/// the number of items that have a place, and without places that of all items.
+pub(crate) fn write_places<T>(
+    list: &[T],
+    has_places: bool,
+    count: Out<usize>,
+    write: impl Fn(usize, Option<&T>),
+) -> Result {
     let count = count.needed()?;
-    if !places.is_null() {
-        let room = count.as_in().get()?;
-        for (index, &item) in list.iter().enumerate().take(room) {
-            places.at(index).set(item)?;
-        }
+    if !has_places {
+        return count.set(list.len());
     }
-    count.set(list.len())
+    let room = count.as_in().get()?;
+    for index in 0..room {
+        write(index, list.get(index));
+    }
+    count.set(room.min(list.len()))
+}
+
+/// Writes as many nodes as there is room for.
+fn write_nodes(list: &[NodeHandle], places: Out<NodeHandle>, count: Out<usize>) -> Result {
+    write_places(list, !places.is_null(), count, |index, node| {
+        places.at(index).set_if_any(node.copied().unwrap_or(NodeHandle::NULL));
+    })
 }
 
 pub(crate) fn nodes(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result {
     let graph = graph.get()?;
-    write_list(&lock(&graph.nodes), nodes, count)
+    write_nodes(&lock(&graph.nodes), nodes, count)
 }
 
 pub(crate) fn roots(graph: GraphHandle, nodes: Out<NodeHandle>, count: Out<usize>) -> Result {
     let graph = graph.get()?;
     let mut roots = lock(&graph.nodes).clone();
     roots.retain(|node| node.get().is_ok_and(|node| lock(&node.after).is_empty()));
-    write_list(&roots, nodes, count)
+    write_nodes(&roots, nodes, count)
 }
 
 pub(crate) fn kind(node: NodeHandle) -> Result<c_uint> {
