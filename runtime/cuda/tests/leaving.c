@@ -1,6 +1,7 @@
 /* Returns from main while kernels run. The argument says how: `queued`, after an asynchronous launch that takes minutes; `called`,
-   while another thread's launch goes on from dispatch to dispatch; `within`, from a function that a call of the same thread calls, where
-   nothing runs. */
+   while another thread's launch goes on from dispatch to dispatch; `first`, while the driver compiles the first kernel of all for another
+   thread; `callback`, from a host function of another stream than the kernel's; `within`, from a function that a call of the same thread
+   calls, where nothing runs. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@ int cuModuleGetFunction(Function *function, Module module, const char *name);
 int cuMemAlloc_v2(Address *address, size_t bytes);
 int cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, Stream stream, void **params, void **extra);
+int cuStreamCreate(Stream *stream, unsigned flags);
+int cuLaunchHostFunc(Stream stream, void (*function)(void *), void *data);
 int cuUserObjectCreate(Object *object, void *data, void (*destroy)(void *), unsigned count, unsigned flags);
 int cuUserObjectRelease(Object object, unsigned count);
 
@@ -33,11 +36,24 @@ static const char *const ptx =
 static Context context;
 static volatile int begun;
 
+enum { STEPS = 20000 };
+
+/* A kernel without loops that takes seconds to compile. */
+static const char *long_kernel(void)
+{
+    static char text[400 + 60 * STEPS];
+    char *at = text + sprintf(text, ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry long(.param .u64 out)\n{\n"
+                                    " .reg .b32 %%r; .reg .b64 %%a;\n ld.param.u64 %%a, [out]; ld.global.u32 %%r, [%%a];\n");
+    for (int i = 0; i < STEPS; ++i) at += sprintf(at, " mad.lo.u32 %%r, %%r, %%r, %d;\n", i);
+    sprintf(at, " st.global.u32 [%%a], %%r;\n ret;\n}\n");
+    return text;
+}
+
 static Function kernel(const char *name)
 {
     Module module;
     Function function;
-    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleLoadData(&module, strcmp(name, "long") == 0 ? long_kernel() : ptx));
     OK(cuModuleGetFunction(&function, module, name));
     return function;
 }
@@ -51,7 +67,7 @@ static void *call(void *name)
     function = kernel(name);
     OK(cuMemAlloc_v2(&out, 4));
     /* The driver's compiler has been used before. */
-    OK(cuLaunchKernel(kernel("few"), 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    if (strcmp(name, "long") != 0) OK(cuLaunchKernel(kernel("few"), 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
     begun = 1;
     cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
     pause();
@@ -65,9 +81,9 @@ static void *read_input(void *nothing)
     return nothing;
 }
 
-static void leave(void *nothing)
+static void leave(void *text)
 {
-    (void)nothing;
+    if (text) printf("%s", (char *)text);
     exit(7);
 }
 
@@ -100,18 +116,24 @@ int main(int count, char **arguments)
     atexit(last);
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
-    if (strcmp(how, "queued") == 0) {
+    if (strcmp(how, "queued") == 0 || strcmp(how, "callback") == 0) {
         Address out;
         void *params[] = {&out};
         OK(cuMemAlloc_v2(&out, 4));
         OK(cuLaunchKernel(kernel("few"), 65535, 64, 1, 256, 1, 1, 0, NULL, params, NULL));
+        if (strcmp(how, "callback") == 0) {
+            Stream stream;
+            OK(cuStreamCreate(&stream, 1));
+            OK(cuLaunchHostFunc(stream, leave, "leaves"));
+            for (;;) pause();
+        }
     } else if (strcmp(how, "within") == 0) {
         Object object;
         is_within = 1;
         OK(cuUserObjectCreate(&object, NULL, leave, 1, 1));
         cuUserObjectRelease(object, 1);
     } else {
-        TRUE(pthread_create(&thread, NULL, call, "many") == 0);
+        TRUE(pthread_create(&thread, NULL, call, strcmp(how, "first") == 0 ? "long" : "many") == 0);
         while (!begun) usleep(1000);
         usleep(300000);
         fork_off();

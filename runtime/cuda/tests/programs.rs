@@ -163,7 +163,15 @@ fn programs_end_while_kernels_run() -> Anything {
     let program = folder.path().join("program");
     build("cc", &["-std=gnu11"], "leaving.c", &program)?;
     // The reference device runs a grid within the call.
-    for (device, how) in [(None, "queued"), (None, "called"), (Some("reference"), "called"), (None, "within")] {
+    let cases = [
+        (None, "queued"),
+        (None, "called"),
+        (Some("reference"), "called"),
+        (None, "first"),
+        (None, "callback"),
+        (None, "within"),
+    ];
+    for (device, how) in cases {
         let mut command = Command::new("timeout");
         command.arg("100").arg(&program).args(["-", how]).env("LD_LIBRARY_PATH", folder.path());
         if let Some(device) = device {

@@ -219,8 +219,8 @@ def eights(family):
         names = ", ".join(f"%h{place}" for place in range(8))
         others = ", ".join(f"%h{(place + 3) % 8}" for place in range(8))
         body = [*THREAD, "ld.param.u64 %x, [in];", f"mad.wide.u32 %x, %t, {8 * size}, %x;", f"ld.global.v8.{ty} {{{names}}}, [%x];"]
-        body += [f"mov.v8.u16 {{{names}}}, {{{others}}};", f"mad.lo.u32 %u, %t, {8 * size}, 64;", "mov.u64 %y, data;"]
-        body += ["cvt.u32.u64 %a, %y;", "add.u32 %a, %a, %u;", f"st.shared.v8.{ty} [%a], {{{names}}};"]
+        body += [f"mad.lo.u32 %u, %t, {8 * size}, 64;", "mov.u64 %y, data;"]
+        body += ["cvt.u32.u64 %a, %y;", "add.u32 %a, %a, %u;", f"st.shared.v8.{ty} [%a], {{{others}}};"]
         body += [f"ld.shared.v8.{ty} {{{names}}}, [%a];", f"mad.wide.u32 %po, %t, {8 * size}, %po;"]
         body += [f"st.global.v8.{ty} [%po], {{{names}}};"]
         entry = f"eight_{ty}"

@@ -136,8 +136,8 @@ fn vectors_of_registers() {
         ("mov.v2.f32 ¦%w, %w;", "a vector of 2 is needed here"),
         ("mov.v4.f32 %w, ¦%v2;", "`%v2` is not declared"),
         ("ld.global.f32 %f1, [¦%u];", "`%u` is neither a register nor a variable"),
-        (".reg .v2 .pred ¦%q;", "registers have no vectors of 2 elements of type .pred"),
-        (".reg .v4 .f64 ¦%q;", "registers have no vectors of 4 elements of type .f64"),
+        (".reg .v2 .pred ¦%q;", "there are no vectors of 2 elements of type .pred"),
+        (".reg .v4 .f64 ¦%q;", "there are no vectors of 4 elements of type .f64"),
         (".reg .u32 ¦%q[4];", "registers have no arrays"),
     ] {
         refused(&body(line), &[part]);

@@ -51,6 +51,8 @@ impl<'s> FunctionDecoder<'_, 's> {
             Rule::Copy => parts.copy(self.program())?,
             Rule::Events => parts.event()?,
             Rule::BitField => parts.field()?,
+            Rule::Registers => parts.registers()?,
+            Rule::Part => parts.part()?,
             Rule::VariableOfSpace | Rule::SharedVariable | Rule::VariableOfWidth => self.address_values(&parts)?,
             Rule::WarpgroupColumns => parts.columns()?,
             // What they say of addresses is checked below.
@@ -206,7 +208,7 @@ impl Parts<'_, '_> {
 
     /// Whether generic and global addresses have to be as wide as the module's. That of a block in the cluster need not be.
     fn needs_whole_address(&self) -> bool {
-        !matches!(self.rule, Rule::Copy | Rule::ClusterAccess | Rule::AnyAddress)
+        !matches!(self.rule, Rule::Copy | Rule::ClusterAccess | Rule::AnyAddress | Rule::Part)
     }
 
     /// The first type.
@@ -342,6 +344,26 @@ impl Parts<'_, '_> {
             Some(Product { columns: columns @ 33.., .. }) if is_integer && columns % 16 != 0 => {
                 self.refuse(format!("{columns} columns of integers: above 32 their number is a multiple of 16"))
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// `setmaxnreg`
+    fn registers(&self) -> Result {
+        match self.constant("#") {
+            Some(24..=256) if self.constant("#").is_some_and(|count| count % 8 == 0) => Ok(()),
+            _ => self.refuse("a number of registers is a multiple of 8 from 24 to 256"),
+        }
+    }
+
+    /// `createpolicy`: the part of accesses, or of the bytes of a range, that has the policy.
+    fn part(&self) -> Result {
+        let fraction = self.constant("a:f32").and_then(|bits| u32::try_from(bits).ok()).map(f32::from_bits);
+        if fraction.is_some_and(|fraction| !(fraction > 0.0 && fraction <= 1.0)) {
+            return self.refuse("a fraction of accesses lies above 0, up to 1");
+        }
+        match (self.constant("b:u32"), self.constant("c:u32")) {
+            (Some(part), Some(whole)) if part > whole => self.refuse(format!("{part} of {whole} bytes")),
             _ => Ok(()),
         }
     }

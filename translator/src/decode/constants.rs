@@ -18,8 +18,8 @@ pub(super) fn immediate(constant: ast::Constant<'_>, ty: ScalarType, span: Span)
             Ok(if width >= 64 { bits } else { bits & ((1 << width) - 1) })
         }
         (ast::Constant::F32(bits), _) => match ty {
-            ScalarType::F32 | ScalarType::B32 => Ok(u64::from(bits)),
-            ScalarType::F64 => Ok(f64::from(f32::from_bits(bits)).to_bits()),
+            // In double precision too, NVIDIA's assembler keeps the bits.
+            ScalarType::F32 | ScalarType::B32 | ScalarType::F64 => Ok(u64::from(bits)),
             _ => refuse("a single-precision number"),
         },
         (ast::Constant::F64(bits), _) => match ty {

@@ -21,6 +21,8 @@
 //! | `#` | constant |
 //! | `a\|!p` | `.u32` source, or a predicate, possibly negated |
 //! | `W`, `w` | destination or source vector whose registers are as wide as the type; `W_` may be `_` as a whole |
+//! | `{W}`, `{w}` | as `W` and `w`, but a single element stands in braces too, and is no constant |
+//! | `128` | the constant 128 |
 //! | `{a,a,a,a}` | vector of four sources |
 //! | `[a]` | memory operand |
 //! | `[map]` | a tensor map and coordinates |
@@ -153,6 +155,7 @@ impl<'s> FunctionDecoder<'_, 's> {
             }
             "sign" => return one_of(operand, [1, -1]),
             "turn" => return one_of(operand, [0, 1]),
+            "128" => return one_of(operand, [128]),
             "!scale" if matches!(operand, ast::Operand::Constant(..)) => return one_of(operand, [0, 1]),
             "!scale" => return self.predicate_source(operand),
             "selector" => return self.selector(operand, modifiers),
@@ -183,6 +186,14 @@ impl<'s> FunctionDecoder<'_, 's> {
             "V" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), true),
             "v" => self.vector(operand, ty, ScalarType::fits_relaxed, modifiers.elements(), false),
             "W" | "W_" => self.vector(operand, ty, ScalarType::fits, modifiers.elements(), true),
+            "{W}" => self.braced(operand, ty, modifiers.elements(), true),
+            "{w}" => match self.braced(operand, ty, modifiers.elements(), false)? {
+                // As ptxas has it.
+                Operand::Vector(elements) if matches!(elements.as_slice(), [Operand::Imm(_)]) => {
+                    Err(Diagnostic::invalid("a single matrix is no constant", operand.span()))
+                }
+                elements => Ok(elements),
+            },
             "w" => {
                 if modifiers.has(Word::V4)
                     && let Some(elements) = self.special_vector(operand)?
@@ -225,10 +236,7 @@ impl<'s> FunctionDecoder<'_, 's> {
     ) -> Result<Operand> {
         let product = Product::of(modifiers).ok_or_else(|| untyped(operand))?;
         let (registers, ty) = product.registers(matrix);
-        if registers == 1 && !matches!(operand, ast::Operand::Vector(..)) {
-            return Err(Diagnostic::invalid("a vector of 1 is needed here", operand.span()));
-        }
-        self.vector(operand, ty, ScalarType::fits, registers, is_destination)
+        self.braced(operand, ty, registers, is_destination)
     }
 
     /// Which lanes of each four have the indices of a sparse matrix.
@@ -493,15 +501,16 @@ fn special_value(special: Special, ty: ScalarType, written: &ast::Operand<'_>) -
     Err(Diagnostic::invalid(format!("special register `{name}` is no {ty}"), written.span()))
 }
 
-/// One of two constants.
-fn one_of(operand: &ast::Operand<'_>, choices: [i64; 2]) -> Result<Operand> {
+/// One of a few constants.
+fn one_of<const N: usize>(operand: &ast::Operand<'_>, choices: [i64; N]) -> Result<Operand> {
     match operand {
         ast::Operand::Constant(constant, span) => {
             let value = immediate(*constant, ScalarType::S64, *span)?;
             if choices.contains(&value.cast_signed()) {
                 return Ok(Operand::Imm(value));
             }
-            Err(Diagnostic::invalid(format!("expected {} or {}", choices[0], choices[1]), *span))
+            let choices: Vec<_> = choices.iter().map(i64::to_string).collect();
+            Err(Diagnostic::invalid(format!("expected {}", choices.join(" or ")), *span))
         }
         other => Err(Diagnostic::invalid("expected a constant", other.span())),
     }

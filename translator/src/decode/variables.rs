@@ -31,12 +31,17 @@ pub(super) fn check_register(variable: &ast::Variable<'_>, ty: ScalarType) -> Re
     if ty.class() == Class::Opaque {
         return Err(Diagnostic::unsupported(format!("registers of type {ty}"), variable.span));
     }
-    let bits = ty.bits() * variable.vector;
-    if variable.vector != 1 && (ty == ScalarType::Pred || variable.vector > 4 || bits > 128) {
-        let message = format!("registers have no vectors of {} elements of type {ty}", variable.vector);
-        return Err(Diagnostic::invalid(message, variable.span));
+    check_vector(variable, ty)
+}
+
+/// Refuses vectors that are longer than those of PTX section 5.4.2.
+fn check_vector(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<(), Diagnostic> {
+    let fits = ty != ScalarType::Pred && variable.vector <= 4 && ty.bits().saturating_mul(variable.vector) <= 128;
+    if fits || variable.vector == 1 {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("there are no vectors of {} elements of type {ty}", variable.vector);
+    Err(Diagnostic::invalid(message, variable.span))
 }
 
 /// The names that a variable in memory declares: one, or those of a range such as `name<4>` (PTX section 5.4.6).
@@ -67,6 +72,7 @@ pub(super) fn check_initialiser(variable: &ast::Variable<'_>) -> Result<(), Diag
 
 /// Size in bytes; `None` for an array without a size. A leading `[]` takes its size from the initialiser.
 pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Option<u64>, Diagnostic> {
+    check_vector(variable, ty)?;
     let mut size = u64::from(ty.bytes()) * u64::from(variable.vector);
     for (position, dim) in variable.dims.iter().enumerate() {
         let count = match (dim, &variable.init) {
@@ -98,7 +104,8 @@ pub(super) fn passed(variables: &[ast::Variable<'_>]) -> Result<Vec<Passed>, Dia
         let ty = element_type(variable)?;
         let register = variable.space == StateSpace::Reg;
         let scalar = (variable.dims.is_empty() && (register || variable.vector == 1)).then_some(ty);
-        let size = if register { Some(ty.bytes().into()) } else { size_of(variable, ty)? };
+        let whole = size_of(variable, ty)?;
+        let size = if register { Some(ty.bytes().into()) } else { whole };
         let passed = Passed { scalar, bytes: size.unwrap_or(0), register, open: size.is_none() };
         all.extend(std::iter::repeat_n(passed, registers_of(variable)));
     }
@@ -126,7 +133,6 @@ pub(super) fn initial_content(
     }
     let Some(init) = &variable.init else { return Ok(Vec::new()) };
     let mut pieces = Vec::new();
-    let mut filler = Filler { ty, vector: variable.vector.into(), next: 0, end: size, find, pieces: &mut pieces };
     if let ast::Init::String(text, span) = init {
         if ty.bytes() != 1 || text.len() as u64 > size {
             return Err(Diagnostic::invalid("this string does not fit the variable", *span));
@@ -139,105 +145,97 @@ pub(super) fn initial_content(
         }));
         return Ok(pieces);
     }
-    // Strides of the nested levels: each dimension, then the vector.
-    let mut strides = Vec::new();
-    let mut stride = size;
-    for dim in &variable.dims {
-        let count = dim.unwrap_or_else(|| match init {
-            ast::Init::List(list, _) => list.len() as u64,
-            _ => 1,
-        });
-        stride = stride.checked_div(count.max(1)).unwrap_or(0);
-        strides.push(stride);
-    }
+    let mut rooms: Vec<_> = variable.dims.iter().map(|dim| dim.unwrap_or(u64::MAX)).collect();
     if variable.vector > 1 {
-        strides.push(u64::from(ty.bytes()));
+        rooms.push(variable.vector.into());
     }
-    filler.fill(init, size, &strides)?;
+    Filler { ty, vector: variable.vector.into(), next: 0, find, pieces: &mut pieces }.fill(init, &rooms)?;
     Ok(pieces)
 }
 
-/// Places the values of an initialiser one behind the other, as NVIDIA's assembler does: what an inner list lacks is not left free, so
-/// that braces have no meaning but their limits.
+/// Places the values of an initialiser one behind the other, as NVIDIA's assembler does: what an inner list lacks is not left free.
 struct Filler<'a> {
     ty: ScalarType,
     /// Elements of a vector.
     vector: u64,
     /// Where the next value goes.
     next: u64,
-    end: u64,
     find: &'a dyn Fn(&str) -> Option<Symbol>,
     pieces: &'a mut Vec<InitPiece>,
 }
 
 impl Filler<'_> {
-    /// Writes one level of an initialiser, whose part of the variable has `room` bytes. The parser bounds how deep levels nest.
-    fn fill(&mut self, init: &ast::Init<'_>, room: u64, strides: &[u64]) -> Result<(), Diagnostic> {
-        match init {
-            ast::Init::Scalar(constant, span) => {
-                let offset = self.next;
-                let bytes = self.ty.bytes();
-                if offset.saturating_add(u64::from(bytes)) > self.end || self.ty.bits() > 64 {
-                    return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
-                }
-                let value = match *constant {
-                    ast::Constant::Address { symbol, offset, mask, .. } => {
-                        // PTX section 5.4.4.
-                        let fits = match mask {
-                            Some(_) => self.ty == ScalarType::U8,
-                            None => matches!(self.ty, ScalarType::U32 | ScalarType::U64),
-                        };
-                        if !fits {
-                            let message = format!("the address of `{}` does not fit {}", symbol.text, self.ty);
-                            return Err(Diagnostic::invalid(message, *span));
-                        }
-                        let shift = match mask {
-                            None => 0,
-                            Some(mask) => mask_shift(mask).ok_or_else(|| {
-                                Diagnostic::invalid("a mask must select whole bytes of an address", *span)
-                            })?,
-                        };
-                        match (self.find)(symbol.text) {
-                            Some(Symbol::Variable(variable)) => InitValue::Address { variable, offset, shift },
-                            Some(Symbol::Function(function)) if offset == 0 => InitValue::Function { function, shift },
-                            Some(_) => return Err(unknown_address(symbol.text, symbol.span)),
-                            None => {
-                                let message = format!("`{}` is not declared", symbol.text);
-                                return Err(Diagnostic::invalid(message, symbol.span));
-                            }
-                        }
-                    }
-                    constant => {
-                        let ty = if self.ty.class() == Class::Packed { ScalarType::B32 } else { self.ty };
-                        InitValue::Bits(immediate(constant, ty, *span)?)
-                    }
-                };
-                let size = u8::try_from(bytes).unwrap_or(8);
-                self.pieces.push(InitPiece { offset, size, value });
-                self.next += u64::from(bytes);
-                Ok(())
+    /// Writes one level of an initialiser: each dimension of an array, and a vector, has braces of its own, with room for so many values.
+    fn fill(&mut self, init: &ast::Init<'_>, rooms: &[u64]) -> Result<(), Diagnostic> {
+        match (init, rooms) {
+            (ast::Init::Scalar(constant, span), []) => self.value(constant, *span),
+            (ast::Init::Scalar(_, span), [..]) => {
+                Err(Diagnostic::invalid("the initial values of an array or a vector stand in braces", *span))
             }
-            ast::Init::Property { span, .. } => Err(Diagnostic::invalid("only references have properties", *span)),
-            ast::Init::String(_, span) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
-            ast::Init::List(list, span) => {
-                // A flat list may fill a nested array: then every element is a scalar.
-                let flat = list.iter().all(|element| matches!(element, ast::Init::Scalar(..)));
-                let (stride, rest) = match strides {
-                    _ if flat => (u64::from(self.ty.bytes()), [].as_slice()),
-                    [stride, rest @ ..] => (*stride, rest),
-                    [] => return Err(Diagnostic::invalid("braces nest deeper than the variable's dimensions", *span)),
-                };
+            (ast::Init::Property { span, .. }, _) => Err(Diagnostic::invalid("only references have properties", *span)),
+            (ast::Init::String(_, span), _) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
+            (ast::Init::List(_, span), []) => {
+                Err(Diagnostic::invalid("braces nest deeper than the variable's dimensions", *span))
+            }
+            (ast::Init::List(list, span), [room, rest @ ..]) => {
                 let count = list.len() as u64;
-                if count.checked_mul(stride).is_none_or(|bytes| bytes > room) {
-                    return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
-                }
-                if self.vector > 1 && strides.len() == 1 && count != self.vector {
+                if self.vector > 1 && rest.is_empty() && count != self.vector {
                     let message = format!("a vector of {} has {count} initial values", self.vector);
                     return Err(Diagnostic::invalid(message, *span));
                 }
-                list.iter().try_for_each(|element| self.fill(element, stride, rest))
+                if count > *room {
+                    return Err(Diagnostic::invalid("more initial values than the variable has room for", *span));
+                }
+                list.iter().try_for_each(|element| self.fill(element, rest))
             }
         }
+    }
+
+    fn value(&mut self, constant: &ast::Constant<'_>, span: Span) -> Result<(), Diagnostic> {
+        let value = match *constant {
+            ast::Constant::Address { symbol, offset, mask, .. } => {
+                // PTX section 5.4.4.
+                let fits = match mask {
+                    Some(_) => self.ty == ScalarType::U8,
+                    None => matches!(self.ty, ScalarType::U32 | ScalarType::U64),
+                };
+                if !fits {
+                    let message = format!("the address of `{}` does not fit {}", symbol.text, self.ty);
+                    return Err(Diagnostic::invalid(message, span));
+                }
+                let shift = match mask {
+                    None => 0,
+                    Some(mask) => mask_shift(mask)
+                        .ok_or_else(|| Diagnostic::invalid("a mask must select whole bytes of an address", span))?,
+                };
+                match (self.find)(symbol.text) {
+                    Some(Symbol::Variable(variable)) => InitValue::Address { variable, offset, shift },
+                    Some(Symbol::Function(function)) if offset == 0 => InitValue::Function { function, shift },
+                    Some(_) => return Err(unknown_address(symbol.text, symbol.span)),
+                    None => {
+                        let message = format!("`{}` is not declared", symbol.text);
+                        return Err(Diagnostic::invalid(message, symbol.span));
+                    }
+                }
+            }
+            constant => InitValue::Bits(initial_bits(constant, self.ty, span)?),
+        };
+        let bytes = self.ty.bytes();
+        // What 128 bits have above a constant's 64 is zero.
+        self.pieces.push(InitPiece { offset: self.next, size: u8::try_from(bytes.min(8)).unwrap_or(8), value });
+        self.next += u64::from(bytes);
+        Ok(())
+    }
+}
+
+/// The bits of an initial value. Unlike instructions, variables of bits take all numbers, of which NVIDIA's assembler keeps the lowest bits.
+fn initial_bits(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Result<u64, Diagnostic> {
+    match (constant, ty.class()) {
+        (_, Class::Packed) => Err(Diagnostic::invalid(format!("variables of type {ty} have no initial values"), span)),
+        (ast::Constant::F64(_), Class::Bits) if ty == ScalarType::B32 => immediate(constant, ScalarType::F32, span),
+        (ast::Constant::F32(bits), Class::Bits) => Ok(bits.into()),
+        (ast::Constant::F64(bits) | ast::Constant::Int { bits, .. }, Class::Bits) => Ok(bits),
+        _ => immediate(constant, ty, span),
     }
 }
 

@@ -211,7 +211,7 @@ operations! {
     StackSave [uses_stack],
     StackRestore [uses_stack],
     CacheLine,
-    CachePolicy: AnyAddress,
+    CachePolicy: Part,
     Vote [may_report],
     Ballot [may_report],
     Shuffle [may_report],

@@ -169,7 +169,6 @@ requirements! {
     90 (8, 0), "fence" "proxy.async";
     90 (8, 3), "fence" "proxy.tensormap::generic";
     90 (8, 0), "fence" "mbarrier_init";
-    90 (8, 6), "fence" "!proxy.!mbarrier_init.acquire|release";
     90 (8, 6), "fence" "sync_restrict::shared::cta|sync_restrict::shared::cluster";
     90 (8, 0), "setmaxnreg";
     100 (8, 6), "clusterlaunchcontrol";

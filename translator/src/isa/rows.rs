@@ -297,7 +297,6 @@ rows! {
     "mov.(pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)", "M m" => Compute(Mov);
     "mov.b128", "M m" => Compute(Mov128);
     "mov.(v2|v4).(b16|b32|u16|u32|s16|s32|f32)", "W w" => Compute(MovVector);
-    "mov.v8.(b16|u16|s16)", "W w" => Compute(MovVector);
     "mov.v2.(b64|u64|s64|f64)", "W w" => Compute(MovVector);
     "cvta{.to}" ".(global|shared|shared::cta|shared::cluster|local|const|param|param::entry).(u32|u64)", "d &a" => Compute(Cvta);
     "isspacep.(global|shared|shared::cta|shared::cluster|local|const|param|param::entry)", "d:pred a:ptr" => Compute(Isspacep);
@@ -397,9 +396,9 @@ rows! {
     "redux.sync.(add|min|max).(u32|s32)", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(and|or|xor).b32", "d:u32 a:u32 e:u32" => Compute(Redux);
     "redux.sync.(min|max){.abs}{.NaN}.f32", "d a e:u32" => Compute(ReduxFloat), Since(100);
-    "ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "W:b32 [a]" => Compute(MatrixLoad);
-    "stmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "[a] w:b32" => Compute(MatrixStore);
-    "movmatrix.sync.aligned.m8n8.trans.b16", "d:b32 a:b32" => Compute(MatrixTranspose);
+    "ldmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "{W}:b32 [a]" => Compute(MatrixLoad);
+    "stmatrix.sync.aligned.m8n8.(x1|x2|x4){.trans}{.shared|.shared::cta}.b16", "[a] {w}:b32" => Compute(MatrixStore);
+    "movmatrix.sync.aligned.m8n8.trans.b16", "d:b32 r:b32" => Compute(MatrixTranspose);
     "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f16.f16.f16.f16", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.f16.f16.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
     "mma.sync.aligned.(m16n8k8|m16n8k16).row.col.f32.bf16.bf16.f32", "{D} {A} {B} {C}" => Compute(MatrixMultiply);
@@ -558,7 +557,7 @@ rows! {
     "fence.proxy" ".async::generic.acquire.sync_restrict::shared::cluster.cluster", "" => Compute(Fence);
     "fence.proxy" ".async::generic.release.sync_restrict::shared::cta.cluster", "" => Compute(Fence);
     "fence.proxy" ".tensormap::generic.release.(cta|cluster|gpu|sys)", "" => Compute(Fence);
-    "fence.proxy" ".tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] b:u32" => Compute(Fence);
+    "fence.proxy" ".tensormap::generic.acquire.(cta|cluster|gpu|sys)", "[a] 128" => Compute(Fence);
     "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.(b32|b64|u32|u64|s32|s64|f32|f64)", "[a] w [a]" => Compute(StoreAsync);
     "st.async" "{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes.b128", "[a] w [a]" => Compute(StoreAsync);
     "st.async" ".release.(gpu|sys){.global}.(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)", "[a] w" => Compute(Store), Since(100);
@@ -579,7 +578,7 @@ rows! {
     "mapa{.shared::cluster}.(u32|u64)", "d &a b:u32" => Compute(MapAddress);
     "getctarank{.shared::cluster}.(u32|u64)", "d:u32 &a" => Compute(ClusterRank);
     "griddepcontrol.(launch_dependents|wait)", "" => NOTHING;
-    "setmaxnreg.(inc|dec)" ".sync.aligned.u32", "#" => NOTHING, Specific;
+    "setmaxnreg.(inc|dec)" ".sync.aligned.u32", "#" => Nothing(Rule::Registers), Specific;
 
     // Asynchronous copies
     "cp.async" ".(ca|cg).(shared|shared::cta).global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}", "[a] [a] b:u32 a|!p~ hint" => Compute(CopyAsync);

@@ -17,6 +17,10 @@ pub enum Rule {
     Mbarrier,
     /// A constant mask of events.
     Events,
+    /// A constant number of registers.
+    Registers,
+    /// Addresses of any width, and a constant part of memory.
+    Part,
     /// Constants for the position and length of a bit field.
     BitField,
     /// A variable at a generic address lies in global memory.

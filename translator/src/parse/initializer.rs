@@ -51,6 +51,9 @@ impl<'s> Builder<'s> {
                 let Some((mut list, start)) = self.open.pop() else {
                     return Err(error::expected("`,` or `;`", span));
                 };
+                if last.is_none() && !list.is_empty() {
+                    return Err(error::expected("a value", span));
+                }
                 list.extend(last);
                 self.closed = Some(Init::List(list, start.to(span)));
                 Ok(Step::Separator)

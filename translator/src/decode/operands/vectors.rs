@@ -62,6 +62,20 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
+    /// A vector that has braces even if it has one element alone.
+    pub(super) fn braced(
+        &mut self,
+        operand: &ast::Operand<'s>,
+        ty: ScalarType,
+        wanted: usize,
+        destination: bool,
+    ) -> Result<Operand> {
+        if wanted == 1 && !matches!(operand, ast::Operand::Vector(..)) {
+            return Err(Diagnostic::invalid("a vector of 1 is needed here", operand.span()));
+        }
+        self.vector(operand, ty, ScalarType::fits, wanted, destination)
+    }
+
     /// A vector of registers that stands there as a whole.
     pub(super) fn vector_register(&mut self, operand: &ast::Operand<'s>) -> Option<VectorRegister<'s>> {
         let ast::Operand::Name { name, suffix: None } = operand else { return None };
