@@ -7,13 +7,17 @@ use std::any::Any;
 use std::io::{self, Write};
 use std::sync::{Arc, Once};
 
+use ptx2spv_translator::{Math, Source};
+
 use crate::backend::Backend;
 use crate::backend::reference;
 use crate::backend::vulkan::{self, Instance, InstanceOptions, PhysicalDevice};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::info::DeviceInfo;
 use crate::info::select::DeviceSelector;
+use crate::info::{DeviceInfo, DeviceKind};
+use crate::launch::args::LaunchConfig;
+use crate::module::code::LoadOptions;
 use crate::profile::Pause;
 pub use listed::{ListedDevice, listed_devices};
 
@@ -57,6 +61,26 @@ impl Device {
     /// The instance that the device was opened from; `None` for the reference device.
     pub fn instance(&self) -> Option<&Instance> {
         (self.backend() as &dyn Any).downcast_ref::<vulkan::Device>().map(|device| &device.instance)
+    }
+}
+
+impl Device {
+    /// Launches a kernel that does nothing, on devices that are the host's processor, and waits for it. Their compilers, and Vulkan's layers,
+    /// register exit handlers with their first work. An exit handler that a program registers after this call runs before them, so that it can
+    /// wait for other threads' launches.
+    ///
+    /// # Errors
+    /// Those of launches.
+    pub fn warm_up(&self) -> Result {
+        if self.info().kind != DeviceKind::Cpu {
+            return Ok(());
+        }
+        let _pause = Pause::new();
+        let ptx = ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry nothing() { ret; }";
+        let module = self.load_with(&Source::new("nothing", ptx), LoadOptions::uncached(Math::default()))?;
+        // SAFETY: the kernel accesses nothing.
+        unsafe { module.kernel("nothing")?.launch(&LaunchConfig::linear(1, 1), &[]) }?;
+        self.synchronize()
     }
 }
 

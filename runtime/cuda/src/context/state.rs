@@ -105,6 +105,8 @@ impl Entry {
             return Ok(open.clone());
         }
         let device = self.listed.open()?;
+        // Else what the driver registers during the first launch runs before `end`. If that fails, the program's own launches say why.
+        let _ = device.warm_up();
         // Once is enough: what the program has registered since must find the devices.
         AT_EXIT.call_once(|| {
             exit::register(end);
