@@ -121,31 +121,32 @@ swiftshader() {
     (cd "$unpacked" && echo "$PWD$installed")
 }
 
-# Whether the installed `spirv-val` knows cooperative matrices and `SPV_KHR_float_controls2`, which versions do since 2024.
-have_spirv_val() {
-    version=$(spirv-val --version 2>/dev/null | sed -n 's/^SPIRV-Tools v\([0-9]*\).*/\1/p')
-    [ "${version:-0}" -ge 2024 ]
+# Whether a `spirv-val` knows `SPV_KHR_bfloat16`, which versions do since 2025.2.
+knows_bfloat16() {
+    version=$("$1" --version 2>/dev/null | sed -n 's/^SPIRV-Tools v\([0-9]*\)\.\([0-9]*\).*/\1\2/p')
+    [ "${version:-0}" -ge 20252 ]
 }
 
 # Unpacks a newer distribution's `spirv-val` into the build directory, with the libraries that the program needs, where the system has
 # none that is new enough. The tests look there first.
 newer_spirv_val() {
     folder=${CARGO_TARGET_DIR:-target}/spirv-tools
-    if have_spirv_val || [ -e "$folder/spirv-val" ]; then
+    if knows_bfloat16 spirv-val || knows_bfloat16 "$folder/spirv-val"; then
         return
     fi
     # shellcheck source=/dev/null
     . /etc/os-release
     case $ID in
-    debian) suite="trixie main" ;;
+    debian) suite="forky main" ;;
     ubuntu) suite="resolute universe main" ;;
     *)
-        echo "error: the tests need spirv-val of SPIRV-Tools 2024 or newer" >&2
+        echo "error: the tests need spirv-val of SPIRV-Tools 2025.2 or newer" >&2
         return 1
         ;;
     esac
     # The archive that the system itself comes from.
     archive=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $VERSION_CODENAME" | sed -n 1p)
+    rm -rf "$folder"
     unpack "$folder" "deb $archive $suite" spirv-tools libc6 libstdc++6 libgcc-s1 || return 1
     # A program for another C library starts by that library's own loader.
     cat >"$folder/spirv-val" <<'end'
