@@ -113,7 +113,7 @@ impl Contents {
                 }
                 _ => contents.note(op, &types, word),
             }
-            types.note(op, word);
+            types.note(op, length, word);
         }
         contents.floats = types.floats.values().copied().collect();
         contents.memory_barriers &= !contents.barriers_optional;
@@ -248,7 +248,9 @@ impl Contents {
             "convert_f16_exact" | "nan_conversions_f16_nvidia" => {
                 self.floats.contains(&16) && (self.has(&[Op::FConvert], 16) || self.has(&[Op::FConvert], 32))
             }
-            "matrix_f16_exact" | "matrix_bytes_exact" => self.has(&[Op::CooperativeMatrixMulAddKHR], 0),
+            "matrix_f16_exact" | "matrix_bf16_exact" | "matrix_bytes_exact" => {
+                self.has(&[Op::CooperativeMatrixMulAddKHR], 0)
+            }
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),
@@ -285,14 +287,17 @@ impl Contents {
 }
 
 impl Types {
-    fn note(&mut self, op: Op, word: impl Fn(usize) -> u32) {
+    fn note(&mut self, op: Op, length: usize, word: impl Fn(usize) -> u32) {
         match op {
             Op::TypeInt => {
                 self.widths.insert(word(1), word(2));
             }
             Op::TypeFloat => {
                 self.widths.insert(word(1), word(2));
-                self.floats.insert(word(1), word(2));
+                // Another format, with which there is no arithmetic, has a word more.
+                if length == 3 {
+                    self.floats.insert(word(1), word(2));
+                }
             }
             Op::TypePointer => {
                 self.pointers.insert(word(1), word(3));
@@ -313,6 +318,14 @@ impl Types {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formats_without_arithmetic_are_no_floats() {
+        let half = [0x0723_0203, 0, 0, 0, 0, 3 << 16 | Op::TypeFloat as u32, 1, 16];
+        let bfloat = [0x0723_0203, 0, 0, 0, 0, 4 << 16 | Op::TypeFloat as u32, 1, 16, 0];
+        assert!(Contents::of(&half).concerns("arithmetic_f16_exact"));
+        assert!(!Contents::of(&bfloat).concerns("arithmetic_f16_exact"));
+    }
 
     #[test]
     fn words_that_are_no_module_contain_nothing() {

@@ -7,12 +7,8 @@ use super::body::Body;
 use super::module::Global;
 use super::result::Result;
 use crate::diagnostic::ErrorKind;
-use crate::ir::{Fragments, Type};
+use crate::ir::{self, Fragments, Stmt, SubgroupOp, Type, Value};
 use ptx2spv_target::{Feature, MatrixTypes, UnitTypes};
-
-/// Rows of the first factor, and columns of the second.
-const ROWS: u32 = 16;
-const COLUMNS: u32 = 8;
 
 /// The types of a product, for SPIR-V.
 struct Types {
@@ -22,6 +18,8 @@ struct Types {
     /// An element of a sum.
     sum: Global,
     signs: CooperativeMatrixOperands,
+    /// See [`UnitTypes::shape`].
+    shape: [u32; 3],
 }
 
 impl Types {
@@ -29,48 +27,112 @@ impl Types {
         use CooperativeMatrixOperands as Signs;
         let of_factors = [Signs::MATRIX_A_SIGNED_COMPONENTS_KHR, Signs::MATRIX_B_SIGNED_COMPONENTS_KHR];
         let of_results = Signs::MATRIX_C_SIGNED_COMPONENTS_KHR | Signs::MATRIX_RESULT_SIGNED_COMPONENTS_KHR;
-        Some(match types.for_unit()? {
+        let unit = types.for_unit()?;
+        let shape = unit.shape();
+        Some(match unit {
             UnitTypes::Halves { alone } => {
                 let sum = Global::Float(if alone { 16 } else { 32 });
-                Self { factor: Global::Float(16), in_word: 2, sum, signs: Signs::NONE_KHR }
+                Self { factor: Global::Float(16), in_word: 2, sum, signs: Signs::NONE_KHR, shape }
+            }
+            UnitTypes::Bfloats => {
+                Self { factor: Global::Bfloat16, in_word: 2, sum: Global::Float(32), signs: Signs::NONE_KHR, shape }
             }
             UnitTypes::Bytes { are_signed } => {
                 let signed =
                     of_factors.into_iter().zip(are_signed).filter_map(|(sign, is_signed)| is_signed.then_some(sign));
                 let signs = signed.fold(Signs::NONE_KHR, |signs, sign| signs | sign | of_results);
-                Self { factor: Global::Int(8), in_word: 4, sum: Global::Int(32), signs }
+                Self { factor: Global::Int(8), in_word: 4, sum: Global::Int(32), signs, shape }
             }
         })
     }
 }
 
+/// A product and its results.
+pub(super) type Product<'f> = (&'f [Value], MatrixTypes, Fragments);
+
+/// Two products that a unit has at once.
+pub(super) struct Pair<'f> {
+    /// What stands between them, and needs nothing of the first.
+    pub(super) between: &'f [Stmt],
+    pub(super) products: [Product<'f>; 2],
+    /// What stands after them.
+    pub(super) rest: &'f [Stmt],
+}
+
+/// The pair that a statement begins before others, if it does.
+pub(super) fn pair<'f>(stmt: &'f Stmt, after: &'f [Stmt]) -> Option<Pair<'f>> {
+    let first @ (results, types, tile) = product(stmt)?;
+    let is_free = |stmt: &&Stmt| matches!(stmt, Stmt::At(_) | Stmt::Let(_, ir::Op::Get(_) | ir::Op::Const(_)));
+    let (between, after) = after.split_at_checked(after.iter().take_while(is_free).count())?;
+    let (next, rest) = after.split_first()?;
+    let second @ (_, others, other) = product(next)?;
+    let needs_first = other.b.iter().chain(&other.c).any(|word| results.contains(word));
+    let is_pair = types.tiles_of_unit() > 1 && types == others && tile.a == other.a && !needs_first;
+    is_pair.then_some(Pair { between, products: [first, second], rest })
+}
+
+fn product(stmt: &Stmt) -> Option<Product<'_>> {
+    let Stmt::Subgroup(results, SubgroupOp::MatrixProduct(types, fragments)) = stmt else { return None };
+    Some((results, *types, *fragments))
+}
+
+/// An invocation's words of matrices that are the columns of one: of each line, which has two of every matrix, all lie together. A matrix stands for those that are
+/// lacking.
+fn beside<const N: usize>(tiles: &[[Word; N]], count: u32) -> Vec<Word> {
+    let mut words = Vec::new();
+    for first in (0..N).step_by(2) {
+        for tile in tiles.iter().cycle().take(count as usize) {
+            words.extend(tile.iter().skip(first).take(2));
+        }
+    }
+    words
+}
+
 impl Body<'_, '_, '_> {
-    /// The sums.
-    pub(super) fn matrix_product(&mut self, types: MatrixTypes, fragments: Fragments) -> Result<[Word; 4]> {
+    /// Products of the same types and the same first factor, as many as the unit has at once or less.
+    pub(super) fn matrix_products(&mut self, products: &[Product<'_>]) -> Result<()> {
+        let Some((_, types, _)) = products.first() else { return Ok(()) };
+        let tiles: Vec<Fragments> = products.iter().map(|(.., tile)| *tile).collect();
+        let sums = self.sums_of_products(*types, &tiles)?;
+        for ((results, ..), sums) in products.iter().zip(sums) {
+            results.iter().zip(sums).for_each(|(result, sum)| self.set_value(*result, sum));
+        }
+        Ok(())
+    }
+
+    /// The sums of products of the same first factor.
+    fn sums_of_products(&mut self, types: MatrixTypes, tiles: &[Fragments]) -> Result<Vec<[Word; 4]>> {
         let lacking = || ErrorKind::Internal("a product of matrices that has no unit".into());
-        let Types { factor, in_word, sum, signs } = Types::new(types).ok_or_else(lacking)?;
+        let Types { factor, in_word, sum, signs, shape } = Types::new(types).ok_or_else(lacking)?;
+        let [rows, columns, depth] = shape;
         let narrow = if in_word == 4 { Feature::ShaderInt8 } else { Feature::ShaderInt16 };
         self.module.need(narrow, "the device's products of matrices")?;
-        let Fragments { a: [low, high, low_next, high_next], b, c } = fragments;
-        let c = c.map(|word| self.value(word));
+        let [low, high, low_next, high_next] = tiles.first().ok_or_else(lacking)?.a;
         // All words of a row lie together here.
-        let rows = [low, low_next, high, high_next].map(|word| self.value(word));
-        let columns = b.map(|word| self.value(word));
-        let depth = 8 * in_word;
-        let a = self.matrix(factor, [ROWS, depth], CooperativeMatrixUse::MatrixAKHR, &rows)?;
-        let b = self.matrix(factor, [depth, COLUMNS], CooperativeMatrixUse::MatrixBKHR, &columns)?;
-        let c = self.matrix(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR, &c)?;
-        let ty = self.matrix_type(sum, [ROWS, COLUMNS], CooperativeMatrixUse::MatrixAccumulatorKHR)?;
+        let a = [low, low_next, high, high_next].map(|word| self.value(word));
+        let tiles_at_once = types.tiles_of_unit();
+        let b: Vec<_> = tiles.iter().map(|tile| tile.b.map(|word| self.value(word))).collect();
+        let c: Vec<_> = tiles.iter().map(|tile| tile.c.map(|word| self.value(word))).collect();
+        let a = self.matrix(factor, [rows, depth], CooperativeMatrixUse::MatrixAKHR, &a)?;
+        let b = beside(&b, tiles_at_once);
+        let b = self.matrix(factor, [depth, columns], CooperativeMatrixUse::MatrixBKHR, &b)?;
+        let c = beside(&c, tiles_at_once);
+        let c = self.matrix(sum, [rows, columns], CooperativeMatrixUse::MatrixAccumulatorKHR, &c)?;
+        let ty = self.matrix_type(sum, [rows, columns], CooperativeMatrixUse::MatrixAccumulatorKHR)?;
         let mut operands = [a, b, c].map(Operand::IdRef).to_vec();
         if !signs.is_empty() {
             operands.push(Operand::CooperativeMatrixOperands(signs));
         }
         let product = self.result(Op::CooperativeMatrixMulAddKHR, ty, operands);
-        let mut sums = [0; 4];
-        for (number, word) in (0..).zip(&mut sums) {
-            *word = self.sum_word(sum, product, number)?;
+        let mut sums = vec![[0; 4]; tiles.len()];
+        for (tile, words) in (0..).zip(&mut sums) {
+            for (row, pair) in (0..).zip(words.chunks_mut(2)) {
+                for (next, word) in (0..).zip(pair) {
+                    *word = self.sum_word(sum, product, 2 * (row * tiles_at_once + tile) + next)?;
+                }
+            }
         }
-        self.matrices.insert((ty, sums.to_vec()), product);
+        self.matrices.insert((ty, beside(&sums, tiles_at_once)), product);
         Ok(sums)
     }
 
@@ -118,6 +180,7 @@ impl Body<'_, '_, '_> {
             }
             (CooperativeMatrixUse::MatrixAccumulatorKHR, _) => words.to_vec(),
             (_, Global::Int(bits) | Global::Float(bits)) => self.elements(element, 32 / bits, words)?,
+            (_, Global::Bfloat16) => self.elements(element, 2, words)?,
             _ => Vec::new(),
         };
         let first = elements.first().copied().unwrap_or_default();

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Operand};
 use rspirv::spirv::{
-    AddressingModel, Capability, CooperativeMatrixUse, Decoration, ExecutionModel, MemoryModel, Op, StorageClass, Word,
+    AddressingModel, Capability, CooperativeMatrixUse, Decoration, ExecutionModel, FPEncoding, MemoryModel, Op,
+    StorageClass, Word,
 };
 use rustc_hash::FxHashMap;
 
@@ -31,6 +32,7 @@ pub(super) enum Global {
     Int(u32),
     /// By width in bits.
     Float(u32),
+    Bfloat16,
     /// Component type and count.
     Vector(Word, u32),
     /// A struct of two members of one type, as extended multiplication returns.
@@ -233,6 +235,9 @@ impl<'t> Module<'t> {
             Global::Int(64) => self.need(Feature::ShaderInt64, "64-bit arithmetic")?,
             Global::Float(16) => self.need(Feature::ShaderFloat16, "half precision")?,
             Global::Float(64) => self.need(Feature::ShaderFloat64, "double precision")?,
+            Global::Bfloat16 => {
+                self.need(Feature::ShaderBfloat16CooperativeMatrix, "the device's products of matrices")?;
+            }
             _ => {}
         }
         if let Some(&id) = self.globals.get(&key) {
@@ -244,6 +249,10 @@ impl<'t> Module<'t> {
             Global::Bool => (Op::TypeBool, 0, vec![]),
             Global::Int(width) => (Op::TypeInt, 0, vec![LiteralBit32(width), LiteralBit32(0)]),
             Global::Float(width) => (Op::TypeFloat, 0, vec![LiteralBit32(width)]),
+            Global::Bfloat16 => {
+                let encoding = Operand::FPEncoding(FPEncoding::BFloat16KHR);
+                (Op::TypeFloat, 0, vec![LiteralBit32(16), encoding])
+            }
             Global::Vector(component, count) => (Op::TypeVector, 0, vec![IdRef(component), LiteralBit32(count)]),
             Global::Pair(member) => (Op::TypeStruct, 0, vec![IdRef(member), IdRef(member)]),
             Global::Array(element, length) => (Op::TypeArray, 0, vec![IdRef(element), IdRef(length)]),

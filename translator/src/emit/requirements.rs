@@ -55,6 +55,10 @@ pub(super) fn requirements(feature: Feature) -> Requirements {
             (DOT, Some(("SPV_KHR_integer_dot_product", core(1, 6))))
         }
         Feature::CooperativeMatrix => (&[Capability::CooperativeMatrixKHR], Some(("SPV_KHR_cooperative_matrix", None))),
+        Feature::ShaderBfloat16CooperativeMatrix => {
+            const BFLOAT16: &[Capability] = &[Capability::BFloat16TypeKHR, Capability::BFloat16CooperativeMatrixKHR];
+            (BFLOAT16, Some(("SPV_KHR_bfloat16", None)))
+        }
         Feature::ShaderSubgroupClock | Feature::ShaderDeviceClock => {
             (&[Capability::ShaderClockKHR], Some(("SPV_KHR_shader_clock", None)))
         }

@@ -8,6 +8,7 @@ use rspirv::spirv::{BuiltIn, LoopControl, Op, SelectionControl, Word};
 use super::body::{Body, Common};
 use super::entry::{EmitEntry, EntryFacts};
 use super::instruction::instruction;
+use super::matrix::{self, Pair};
 use super::module::{Global, Module};
 use super::result::Result;
 use super::select::{Selected, select};
@@ -119,7 +120,17 @@ impl<'f> Body<'_, '_, 'f> {
             let next = if self.label == 0 { None } else { frame.rest.next() };
             let exit = frame.exit;
             let list = match next {
-                Some(stmt) => self.statement(stmt, exit)?,
+                Some(stmt) => match matrix::pair(stmt, frame.rest.as_slice()) {
+                    Some(Pair { between, products, rest }) => {
+                        frame.rest = rest.iter();
+                        for stmt in between {
+                            self.statement(stmt, exit)?;
+                        }
+                        self.matrix_products(&products)?;
+                        None
+                    }
+                    None => self.statement(stmt, exit)?,
+                },
                 None => {
                     let Some(frame) = stack.pop() else { break };
                     self.end_of_list(frame)?
@@ -187,8 +198,7 @@ impl<'f> Body<'_, '_, 'f> {
                 self.set_value(result, id);
             }
             Selected::MatrixProduct { results, types, fragments } => {
-                let sums = self.matrix_product(types, fragments)?;
-                results.iter().zip(sums).for_each(|(result, sum)| self.set_value(*result, sum));
+                self.matrix_products(&[(results, types, fragments)])?;
             }
             Selected::SubgroupBarrier => self.subgroup_barrier()?,
             Selected::Barrier(ordered) => self.barrier(ordered)?,

@@ -109,6 +109,9 @@ pub struct Facts {
     /// Products of cooperative matrices of f16 are those of NVIDIA's instructions for sm_90, and an invocation's elements are those of its lane
     /// there: of the first factor those of row `g` before those of row `g + 8`, else in the same order.
     pub matrix_f16_exact: bool,
+    /// The same of bf16, of which an invocation has the elements of two products by the same first factor: of the second factors all of the first
+    /// product, then all of the other; of the sums those of row `g` in both before those of row `g + 8`.
+    pub matrix_bf16_exact: bool,
     /// The same of bytes.
     pub matrix_bytes_exact: bool,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
@@ -214,6 +217,7 @@ impl Facts {
         convert_f16_exact: false,
         nan_conversions_f16_nvidia: false,
         matrix_f16_exact: false,
+        matrix_bf16_exact: false,
         matrix_bytes_exact: false,
         atomic_add_f64_exact: true,
         subgroups_reconverge: true,
@@ -237,6 +241,7 @@ impl Facts {
         convert_f16_exact: true,
         nan_conversions_f16_nvidia: true,
         matrix_f16_exact: true,
+        matrix_bf16_exact: true,
         matrix_bytes_exact: true,
         nan_f32_nvidia: true,
         nan_f64_nvidia: true,
@@ -258,6 +263,7 @@ impl Facts {
         known_operands_f16_right: true,
         convert_f16_exact: true,
         matrix_f16_exact: true,
+        matrix_bf16_exact: true,
         matrix_bytes_exact: true,
         ..Facts::ALL
     };
@@ -272,6 +278,7 @@ impl Facts {
         roots_f32_ends: false,
         to_integer_f32_saturates: false,
         matrix_f16_exact: false,
+        matrix_bf16_exact: false,
         matrix_bytes_exact: false,
         ..Facts::REFERENCE
     };

@@ -77,6 +77,8 @@ features! {
     ShaderIntegerDotProduct = "shaderIntegerDotProduct",
     /// Matrices whose elements lie in the invocations of a subgroup, and their products.
     CooperativeMatrix = "cooperativeMatrix",
+    /// Such matrices of bf16.
+    ShaderBfloat16CooperativeMatrix = "shaderBFloat16CooperativeMatrix",
     /// Clock reads at subgroup scope.
     ShaderSubgroupClock = "shaderSubgroupClock",
     /// Clock reads at device scope.

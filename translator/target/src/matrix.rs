@@ -48,11 +48,25 @@ pub enum UnitTypes {
         /// Whether in f16.
         alone: bool,
     },
+    /// bf16, summed in f32.
+    Bfloats,
     /// Bytes, summed in 32 bits.
     Bytes {
         /// Whether those of A and B are signed.
         are_signed: [bool; 2],
     },
+}
+
+impl UnitTypes {
+    /// The rows of the first factor, the columns of the second one, and the elements in the direction of the sum. Devices are known to have f16 and bytes
+    /// in the shapes of `mma.sync`, and bf16 with twice as many columns.
+    pub fn shape(self) -> [u32; 3] {
+        match self {
+            Self::Halves { .. } => [16, 8, 16],
+            Self::Bfloats => [16, 16, 16],
+            Self::Bytes { .. } => [16, 8, 32],
+        }
+    }
 }
 
 impl MatrixTypes {
@@ -61,12 +75,12 @@ impl MatrixTypes {
         Some(match self {
             Self::F16 => UnitTypes::Halves { alone: false },
             Self::F16Alone => UnitTypes::Halves { alone: true },
+            Self::Bf16 => UnitTypes::Bfloats,
             Self::S8 => UnitTypes::Bytes { are_signed: [true, true] },
             Self::S8U8 => UnitTypes::Bytes { are_signed: [true, false] },
             Self::U8S8 => UnitTypes::Bytes { are_signed: [false, true] },
             Self::U8 => UnitTypes::Bytes { are_signed: [false, false] },
-            Self::Bf16
-            | Self::Tf32
+            Self::Tf32
             | Self::E4m3
             | Self::E4m3E5m2
             | Self::E5m2E4m3
@@ -76,6 +90,11 @@ impl MatrixTypes {
             | Self::E5m2E4m3Alone
             | Self::E5m2Alone => return None,
         })
+    }
+
+    /// How many products of 16 by 8 elements, with the same first factor, a unit computes at once.
+    pub fn tiles_of_unit(self) -> u32 {
+        self.for_unit().map_or(1, |unit| unit.shape()[1] / 8)
     }
 
     /// The same with signed bytes in place of bytes of which one matrix' are unsigned. Two such products make one.

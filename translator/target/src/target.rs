@@ -71,8 +71,8 @@ pub struct Target {
     pub limits: Limits,
     /// Subgroup sizes.
     pub subgroups: Subgroups,
-    /// The products that the device's matrix units have of matrices of 16 by 8 elements, or for bf16 of 16 by 16, and of 32 bytes in the
-    /// direction of the sum (`VkCooperativeMatrixPropertiesKHR`, of subgroups).
+    /// The products that the device's matrix units have of matrices of these sizes ([`UnitTypes::shape`]; `VkCooperativeMatrixPropertiesKHR`, of
+    /// subgroups).
     #[serde(default)]
     pub matrix_units: BTreeSet<MatrixTypes>,
     /// Float controls that shaders may declare.
@@ -120,6 +120,11 @@ impl Target {
         let is_exact = |types: MatrixTypes| match types.for_unit() {
             Some(UnitTypes::Halves { .. }) => {
                 self.has(Feature::ShaderFloat16) && self.has(Feature::ShaderInt16) && self.facts.matrix_f16_exact
+            }
+            Some(UnitTypes::Bfloats) => {
+                self.has(Feature::ShaderBfloat16CooperativeMatrix)
+                    && self.has(Feature::ShaderInt16)
+                    && self.facts.matrix_bf16_exact
             }
             Some(UnitTypes::Bytes { .. }) => self.has(Feature::ShaderInt8) && self.facts.matrix_bytes_exact,
             None => false,
@@ -181,7 +186,14 @@ impl Target {
                 ballot: true,
                 shuffle: true,
             },
-            matrix_units: [MatrixTypes::F16, MatrixTypes::F16Alone, MatrixTypes::S8, MatrixTypes::U8].into(),
+            matrix_units: [
+                MatrixTypes::F16,
+                MatrixTypes::F16Alone,
+                MatrixTypes::Bf16,
+                MatrixTypes::S8,
+                MatrixTypes::U8,
+            ]
+            .into(),
             float_controls: FloatControls {
                 signed_zero_inf_nan_preserve_float16: true,
                 signed_zero_inf_nan_preserve_float32: true,

@@ -217,7 +217,7 @@ pub enum Scan {
     Exclusive,
 }
 
-/// A product of cooperative matrices of 16 by 8 elements.
+/// A product of cooperative matrices, of 16 rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixProduct {
     pub kind: MatrixKind,
@@ -230,6 +230,8 @@ pub struct MatrixProduct {
 pub enum MatrixKind {
     /// f16, with sums of f16 or of f32.
     Halves { sums_are_halves: bool },
+    /// bf16, with sums of f32.
+    Bfloats,
     /// Bytes; the signs are those of the factors.
     Bytes { are_signed: [bool; 2] },
 }
@@ -238,8 +240,16 @@ impl MatrixKind {
     /// Elements of a factor in 32 bits.
     pub fn elements_of_word(self) -> u32 {
         match self {
-            Self::Halves { .. } => 2,
+            Self::Halves { .. } | Self::Bfloats => 2,
             Self::Bytes { .. } => 4,
+        }
+    }
+
+    /// Columns of the second factor.
+    pub fn columns(self) -> u32 {
+        match self {
+            Self::Halves { .. } | Self::Bytes { .. } => 8,
+            Self::Bfloats => 16,
         }
     }
 }

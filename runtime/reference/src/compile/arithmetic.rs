@@ -15,7 +15,7 @@ impl Family {
             Self::Bool => scalar == Scalar::Bool,
             Self::Int => scalar.is_int(),
             Self::Float => scalar.is_float(),
-            Self::BoolOrInt => !scalar.is_float(),
+            Self::BoolOrInt => !scalar.is_float() && scalar != Scalar::Bfloat16,
         }
     }
 }

@@ -96,18 +96,22 @@ impl Compiler<'_> {
             CooperativeMatrixOperands::MATRIX_B_SIGNED_COMPONENTS_KHR,
         ]
         .map(|sign| signs.contains(sign));
-        let [(a, a_size, 0), (b, b_size, 1), (c, [16, 8], 2)] = *shapes else {
+        let [(a, a_size, 0), (b, b_size, 1), (c, c_size, 2)] = *shapes else {
             return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these sizes"));
         };
         let kind = match (a, b, c) {
             (Scalar::Float(16), Scalar::Float(16), Scalar::Float(sum @ (16 | 32))) => {
                 MatrixKind::Halves { sums_are_halves: sum == 16 }
             }
+            (Scalar::Bfloat16, Scalar::Bfloat16, Scalar::Float(32)) => MatrixKind::Bfloats,
             (Scalar::Int(8), Scalar::Int(8), Scalar::Int(32)) => MatrixKind::Bytes { are_signed },
             _ => return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these types")),
         };
         let depth = 8 * kind.elements_of_word();
-        if (a_size, b_size) != ([16, depth], [depth, 8]) || self.type_of(ids[2])? != inst.ty {
+        let columns = kind.columns();
+        if [a_size, b_size, c_size] != [[16, depth], [depth, columns], [16, columns]]
+            || self.type_of(ids[2])? != inst.ty
+        {
             return Err(inst.refuse(rule::UNSUPPORTED, "cooperative matrices of these sizes"));
         }
         let mut first = |id| {
@@ -116,6 +120,6 @@ impl Compiler<'_> {
         };
         let (value, other, addend) = (first(ids[0])?, first(ids[1])?, first(ids[2])?);
         let op = GroupOp::MatrixProduct(MatrixProduct { kind, addend });
-        self.group(inst, Group { op, bits: c.bits(), components: 4, d: 0, value, other })
+        self.group(inst, Group { op, bits: c.bits(), components: columns / 2, d: 0, value, other })
     }
 }

@@ -3,7 +3,7 @@
 //! Types with explicit offsets and strides use these. Other types (variables of invocations and workgroups) use
 //! Vulkan's standard storage buffer layout, the largest that a device may use for them.
 
-use rspirv::spirv::{Decoration, Op, Scope, StorageClass};
+use rspirv::spirv::{Decoration, FPEncoding, Op, Scope, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Result;
@@ -24,6 +24,8 @@ pub(super) enum Scalar {
     Bool,
     Int(u8),
     Float(u8),
+    /// A type for elements of cooperative matrices, without arithmetic.
+    Bfloat16,
     Pointer(StorageClass),
 }
 
@@ -33,6 +35,7 @@ impl Scalar {
         match self {
             Self::Bool => 1,
             Self::Int(bits) | Self::Float(bits) => bits,
+            Self::Bfloat16 => 16,
             Self::Pointer(_) => 64,
         }
     }
@@ -43,6 +46,7 @@ impl Scalar {
             // The size that Vulkan counts for limits.
             Self::Bool => 4,
             Self::Int(bits) | Self::Float(bits) => bits / 8,
+            Self::Bfloat16 => 2,
             Self::Pointer(_) => 8,
         }
     }
@@ -178,6 +182,7 @@ impl Layouts {
             },
             Op::TypeFloat => match *inst.operands {
                 [bits @ (16 | 32 | 64)] => scalar(Scalar::Float(bits as u8)),
+                [16, encoding] if encoding == FPEncoding::BFloat16KHR as u32 => scalar(Scalar::Bfloat16),
                 _ => return Err(inst.refuse(rule::UNIVERSAL, "a float of another format")),
             },
             Op::TypePointer => match StorageClass::from_u32(inst.operand(0)?) {

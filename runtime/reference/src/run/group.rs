@@ -82,7 +82,8 @@ fn multiply<W: World>(
     pc: Pc,
 ) {
     let in_word = product.kind.elements_of_word();
-    let firsts = [(group.value, 4 * in_word), (group.other, 2 * in_word), (product.addend, 4)];
+    let blocks = product.kind.columns() / 8;
+    let firsts = [(group.value, 4 * in_word), (group.other, 2 * in_word * blocks), (product.addend, 4 * blocks)];
     let is_undefined = |lane: &Lane| {
         let registers = |(first, count): (Slot, u32)| first as usize..(first + count) as usize;
         let shadow = lane.shadow.as_ref();
@@ -95,15 +96,14 @@ fn multiply<W: World>(
     let results = if is_whole {
         // Vulkan doesn't say which elements an invocation has.
         let moved = u32::from(is_open(cx.world.choice()));
-        matrix::product(product, moved, |lane, numbers| {
-            let registers = &lanes[lane as usize].registers;
-            [0, 1, 2].map(|part| registers[(firsts[part].0 + numbers[part]) as usize])
+        matrix::product(product, moved, |lane, part, number| {
+            lanes[lane as usize].registers[(firsts[part].0 + number) as usize]
         })
     } else {
-        vec![[0; 4]; lanes.len()]
+        vec![vec![0; 4 * blocks as usize]; lanes.len()]
     };
     for place in places(active) {
-        for (component, bits) in (0..).zip(results[place as usize]) {
+        for (component, &bits) in (0..).zip(&results[place as usize]) {
             set(cx, &mut lanes[place as usize], group.d + component, Value { bits, undefined }, pc);
         }
     }
@@ -116,7 +116,8 @@ fn is_open<C: Choice>(_: &C) -> bool {
 impl Group {
     pub fn results(&self) -> u32 {
         match self.op {
-            GroupOp::Ballot | GroupOp::MatrixProduct(_) => 4,
+            GroupOp::Ballot => 4,
+            GroupOp::MatrixProduct(product) => product.kind.columns() / 2,
             GroupOp::Broadcast | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::Arithmetic(..) => self.components,
         }
     }

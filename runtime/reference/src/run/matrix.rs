@@ -9,44 +9,42 @@ use crate::config::Plain;
 
 /// Size of the subgroups that have such matrices.
 pub(super) const SIZE: u32 = 32;
-/// Rows of the first factor and columns of the second.
+/// Rows of the first factor.
 const ROWS: usize = 16;
-const COLUMNS: usize = 8;
 /// Bits below the largest power of two that count.
 const FRACTION: i32 = 25;
 /// The least power of two that numbers are aligned to, in sums that are f32 and f16.
 const LEAST: [i32; 2] = [-133, -21];
 
-/// Computes the elements that each invocation has of the result, from those that it has of the first factor, the second one, and what is added.
-/// Invocation `lane ^ moved` has the elements that NVIDIA's `lane` has.
-pub(super) fn product(
-    product: MatrixProduct,
-    moved: u32,
-    element: impl Fn(u32, [u32; 3]) -> [u64; 3],
-) -> Vec<[u64; 4]> {
+/// Computes the elements that each invocation has of the result, from those that it has of the first factor, the second one, and what is added: `element`
+/// gives one by the invocation, which of the three it is of, and its number there. Invocation `lane ^ moved` has the elements that NVIDIA's `lane` has.
+pub(super) fn product(product: MatrixProduct, moved: u32, element: impl Fn(u32, usize, u32) -> u64) -> Vec<Vec<u64>> {
     let in_word = product.kind.elements_of_word();
     let depth = 8 * in_word;
     let mut rows = vec![vec![0; depth as usize]; ROWS];
-    let mut columns = vec![vec![0; depth as usize]; COLUMNS];
+    let blocks = product.kind.columns() / 8;
+    let mut columns = vec![vec![0; depth as usize]; 8 * blocks as usize];
     for lane in 0..SIZE {
-        let own = lane % 4 * in_word;
-        let line = (lane / 4) as usize;
-        for number in 0..4 * in_word {
-            // Two words of a row, then two of the one eight further.
-            let place = number % in_word + own + number / in_word % 2 * 4 * in_word;
-            let [a, b, _] = element(lane ^ moved, [number, number % (2 * in_word), 0]);
-            rows[line + 8 * (number / (2 * in_word)) as usize][place as usize] = a;
-            columns[line][place as usize] = b;
+        let line = lane / 4;
+        // The place in the sum of an element of a lane's word, by the word's number among two.
+        let place = |number: u32, word: u32| (number % in_word + lane % 4 * in_word + word * 4 * in_word) as usize;
+        // Two words of a row or a column, then two of the one eight further.
+        for (part, lines) in [&mut rows, &mut columns].into_iter().enumerate() {
+            for number in 0..lines.len() as u32 / 4 * in_word {
+                let word = number / in_word;
+                lines[(line + 8 * (word / 2)) as usize][place(number, word % 2)] = element(lane ^ moved, part, number);
+            }
         }
     }
     let result = |lane: u32| {
         let place = lane ^ moved;
-        std::array::from_fn(|number| {
-            let row = (place / 4) as usize + 8 * (number / 2);
-            let column = (place % 4 * 2) as usize + number % 2;
-            let [.., addend] = element(lane, [0, 0, number as u32]);
-            sum(product.kind, &rows[row], &columns[column], addend)
-        })
+        let one = |number: u32| {
+            let pair = number / 2;
+            let row = place / 4 + 8 * (pair / blocks);
+            let column = place % 4 * 2 + number % 2 + 8 * (pair % blocks);
+            sum(product.kind, &rows[row as usize], &columns[column as usize], element(lane, 2, number))
+        };
+        (0..4 * blocks).map(one).collect()
     };
     (0..SIZE).map(result).collect()
 }
@@ -62,16 +60,22 @@ fn sum(kind: MatrixKind, row: &[u64], column: &[u64], addend: u64) -> u64 {
             u64::from((products as u32).wrapping_add(addend as u32))
         }
         MatrixKind::Halves { sums_are_halves } => {
-            let mut numbers: Vec<Number> = pairs.map(|(x, y)| half(x).times(half(y))).collect();
-            numbers.push(if sums_are_halves { half(addend) } else { single(addend) });
-            let total = total(&numbers, LEAST[usize::from(sums_are_halves)]);
-            match sums_are_halves {
-                true if total.is_nan() => 0x7fff,
-                false if total.is_nan() => 0x7fff_ffff,
-                true => rounded(total),
-                false => cut_off(total),
-            }
+            floats(pairs.map(|(x, y)| half(x).times(half(y))), addend, sums_are_halves)
         }
+        MatrixKind::Bfloats => floats(pairs.map(|(x, y)| bfloat(x).times(bfloat(y))), addend, false),
+    }
+}
+
+/// The sum of products and an addend, which are f16 or f32.
+fn floats(products: impl Iterator<Item = Number>, addend: u64, sums_are_halves: bool) -> u64 {
+    let mut numbers: Vec<Number> = products.collect();
+    numbers.push(if sums_are_halves { half(addend) } else { single(addend) });
+    let total = total(&numbers, LEAST[usize::from(sums_are_halves)]);
+    match sums_are_halves {
+        true if total.is_nan() => 0x7fff,
+        false if total.is_nan() => 0x7fff_ffff,
+        true => rounded(total),
+        false => cut_off(total),
     }
 }
 
@@ -99,6 +103,11 @@ fn half(bits: u64) -> Number {
 
 fn single(bits: u64) -> Number {
     Number { value: f64::from_bits(converted(32, 64, bits)), exponent: (bits as i32 >> 23 & 0xff).max(1) - 127 }
+}
+
+/// The upper half of an f32.
+fn bfloat(bits: u64) -> Number {
+    single(bits << 16)
 }
 
 /// The sum of numbers cut off below 2^-25 of the largest one's power of two, or the least one. Specials are summed as IEEE 754 defines.

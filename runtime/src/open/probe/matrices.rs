@@ -25,7 +25,7 @@ struct Kind {
     addend: fn(warp: u32, random: u32) -> u32,
 }
 
-const KINDS: [Kind; 2] = [
+const KINDS: [Kind; 3] = [
     Kind {
         fact: |facts| &mut facts.matrix_f16_exact,
         products: &[
@@ -34,6 +34,12 @@ const KINDS: [Kind; 2] = [
         ],
         factor: halves,
         addend: |warp, random| if warp.is_multiple_of(2) { halves(warp / 2, random) } else { single(warp / 2, random) },
+    },
+    Kind {
+        fact: |facts| &mut facts.matrix_bf16_exact,
+        products: &[(MatrixTypes::Bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", 4)],
+        factor: bfloats,
+        addend: single,
     },
     Kind {
         fact: |facts| &mut facts.matrix_bytes_exact,
@@ -58,7 +64,21 @@ fn halves(warp: u32, random: u32) -> u32 {
     }
 }
 
-/// An f32 of such a kind.
+/// Two bf16: any, near one, such whose products are near the largest number or near the least, such with many zeros, and many subnormal ones.
+fn bfloats(warp: u32, random: u32) -> u32 {
+    match warp % 6 {
+        0 => random,
+        1 => random & 0x81ff_81ff | 0x3e00_3e00,
+        2 => random & 0xdfff_dfff | 0x5000_5000,
+        3 => random & 0x81ff_81ff | 0x1c00_1c00,
+        4 if random & 0x300 != 0 => random & 0x8000_8000,
+        4 => random & 0xc7ff_c7ff | 0x3000_3000,
+        _ if random & 7 != 0 => random & 0x807f_807f,
+        _ => random & 0x87ff_87ff | 0x4000_4000,
+    }
+}
+
+/// An f32 of a kind as of [`halves`].
 fn single(warp: u32, random: u32) -> u32 {
     match warp % 5 {
         0 => random,

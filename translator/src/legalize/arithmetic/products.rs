@@ -1,5 +1,8 @@
 //! Products of matrices where the device's matrix units don't compute them as NVIDIA's do: each lane takes the words of its rows and columns from
-//! the lanes that hold them.
+//! the lanes that hold them. Units that have two products at once get such side by side.
+
+use std::collections::VecDeque;
+use std::iter;
 
 use super::matrix::fraction;
 use super::ordinary_products::{Kind, ordinary_sums};
@@ -13,10 +16,18 @@ use crate::soft;
 use ptx2spv_target::MatrixTypes;
 
 /// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
+/// Those that a unit has two at once of change places.
 pub fn expand_matrix_products(function: &mut Function, means: Means, has_unit: impl Fn(MatrixTypes) -> bool) {
     let is_plain = |types| !has_unit(types) && !has_unit(types.with_signed_bytes()) && means.is_plain(types);
-    let mut runs = Runs::of(function, is_plain);
+    let are_paired = |types: MatrixTypes| has_unit(types) && types.tiles_of_unit() > 1;
+    let mut runs = Runs::of(function, |types| is_plain(types) || are_paired(types));
     rewrite(function, |b, stmt| match stmt {
+        Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, _), members }) if are_paired(*types) => {
+            if let Some(run) = runs.take(results) {
+                pairs(b, *types, *members, run);
+            }
+            Rewritten::Replaced
+        }
         Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }) if !has_unit(*types) => {
             if let Some(run) = runs.take(results) {
                 plain_run(b, Sums::of(*types), &run);
@@ -142,6 +153,18 @@ fn expand(b: &Builder<'_>, types: MatrixTypes, means: Means, fragments: &Fragmen
     let kind = Kind { factors, accumulator, kept: fraction(generation) };
     let sums = ordinary_sums(b, kind, means, fragments, |b| fused_sums(b, fused, fragments));
     give(b, sums, results);
+}
+
+/// The products of a run, each followed by one of the same first factor, if there is one.
+fn pairs(b: &Builder<'_>, types: MatrixTypes, members: Option<Value>, run: Run) {
+    run.define_operands(b);
+    let mut rest = VecDeque::from(run.products);
+    while let Some((fragments, results)) = rest.pop_front() {
+        let next = rest.iter().position(|(other, _)| other.a == fragments.a).and_then(|next| rest.remove(next));
+        for (fragments, results) in iter::once((fragments, results)).chain(next) {
+            b.push(Stmt::Warp(Warp { results, op: WarpOp::MatrixProduct(types, fragments), members }));
+        }
+    }
 }
 
 /// The products of a run. All of them take a turn before the next, in which they share what they take.

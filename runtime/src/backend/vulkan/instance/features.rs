@@ -11,7 +11,7 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Target};
 
-use crate::backend::vulkan::instance::Instance;
+use crate::backend::vulkan::instance::{Instance, bfloat16};
 use crate::error::{Error, Result};
 use crate::info::OwnFeatures;
 use crate::info::restrictions::TIMELINE_SEMAPHORE;
@@ -75,13 +75,19 @@ const COMPANIONS: &[(Option<Version>, &CStr)] = &[
     (None, ext::external_memory_host::NAME),
 ];
 
+/// Vulkan's structures, with those that `ash` lacks.
+mod structures {
+    pub(super) use super::super::bfloat16::PhysicalDeviceShaderBfloat16FeaturesKHR;
+    pub(super) use ash::vk::*;
+}
+
 macro_rules! feature_structs {
     ($($field:ident: $ty:ident = $core:expr, $extension:expr;)*) => {
         /// Zeroed feature structures, to be filled by a query or by [`Structs::field`].
         #[derive(Default)]
         pub(crate) struct Structs {
             core: vk::PhysicalDeviceFeatures,
-            $($field: vk::$ty<'static>,)*
+            $($field: structures::$ty<'static>,)*
         }
 
         impl Structs {
@@ -122,6 +128,7 @@ feature_structs! {
     integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
         = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
     matrices: PhysicalDeviceCooperativeMatrixFeaturesKHR = None, khr::cooperative_matrix::NAME;
+    bfloat16: PhysicalDeviceShaderBfloat16FeaturesKHR = None, bfloat16::NAME;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
     descriptors: PhysicalDeviceDescriptorIndexingFeatures = Some(Version(1, 2)), ext::descriptor_indexing::NAME;
     fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
@@ -162,6 +169,7 @@ impl Structs {
             Feature::ShaderFloatControls2 => &mut self.float_controls2.shader_float_controls2,
             Feature::ShaderIntegerDotProduct => &mut self.integer_dot.shader_integer_dot_product,
             Feature::CooperativeMatrix => &mut self.matrices.cooperative_matrix,
+            Feature::ShaderBfloat16CooperativeMatrix => &mut self.bfloat16.shader_bfloat16_cooperative_matrix,
             Feature::ShaderSubgroupClock => &mut self.clock.shader_subgroup_clock,
             Feature::ShaderDeviceClock => &mut self.clock.shader_device_clock,
             Feature::RuntimeDescriptorArray => &mut self.descriptors.runtime_descriptor_array,
@@ -193,6 +201,8 @@ impl Structs {
         }
         let has_tables = features.contains(&Feature::RuntimeDescriptorArray);
         structs.tables().into_iter().for_each(|feature| *feature = has_tables.into());
+        // The elements of matrices are of a type that has a feature of its own.
+        structs.bfloat16.shader_bfloat16_type = structs.bfloat16.shader_bfloat16_cooperative_matrix;
         structs
     }
 }

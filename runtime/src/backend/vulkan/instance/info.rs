@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use ash::{ext, khr, vk};
-use ptx2spv_translator::target::{Facts, FloatControls, Limits, MatrixTypes, Subgroups, Version};
+use ptx2spv_translator::target::{Facts, FloatControls, Limits, MatrixTypes, Subgroups, UnitTypes, Version};
 use ptx2spv_translator::{Feature, Target};
 
 use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::instance::held;
-use crate::backend::vulkan::instance::{Instance, drivers, quirks, version_of};
+use crate::backend::vulkan::instance::{Instance, bfloat16, drivers, quirks, version_of};
 use crate::error::{Error, Result};
 use crate::info::{BusAddress, DeviceInfo, DeviceKind};
 
@@ -120,21 +120,22 @@ pub fn query(instance: &Instance, physical: vk::PhysicalDevice, index: usize, ve
 /// The products of matrices that [`Target::matrix_units`] has.
 fn matrix_units(instance: &Instance, physical: vk::PhysicalDevice) -> Result<BTreeSet<MatrixTypes>> {
     use vk::ComponentTypeKHR as Of;
-    const UNITS: [(MatrixTypes, u32, [Of; 4]); 6] = [
-        (MatrixTypes::F16, 16, [Of::FLOAT16, Of::FLOAT16, Of::FLOAT32, Of::FLOAT32]),
-        (MatrixTypes::F16Alone, 16, [Of::FLOAT16; 4]),
-        (MatrixTypes::S8, 32, [Of::SINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
-        (MatrixTypes::S8U8, 32, [Of::SINT8, Of::UINT8, Of::SINT32, Of::SINT32]),
-        (MatrixTypes::U8S8, 32, [Of::UINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
-        (MatrixTypes::U8, 32, [Of::UINT8, Of::UINT8, Of::UINT32, Of::UINT32]),
+    const UNITS: [(MatrixTypes, [Of; 4]); 7] = [
+        (MatrixTypes::F16, [Of::FLOAT16, Of::FLOAT16, Of::FLOAT32, Of::FLOAT32]),
+        (MatrixTypes::F16Alone, [Of::FLOAT16; 4]),
+        (MatrixTypes::Bf16, [bfloat16::COMPONENT_TYPE, bfloat16::COMPONENT_TYPE, Of::FLOAT32, Of::FLOAT32]),
+        (MatrixTypes::S8, [Of::SINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::S8U8, [Of::SINT8, Of::UINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::U8S8, [Of::UINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
+        (MatrixTypes::U8, [Of::UINT8, Of::UINT8, Of::UINT32, Of::UINT32]),
     ];
     let functions = khr::cooperative_matrix::Instance::new(instance.entry(), instance.raw());
     // SAFETY: `physical` was enumerated from `instance`, and has the extension.
     let offered = unsafe { functions.get_physical_device_cooperative_matrix_properties(physical) }
         .map_err(Error::vulkan("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"))?;
-    let has = |(_, depth, types): &(MatrixTypes, u32, [Of; 4])| {
+    let has = |(matrix_types, types): &(MatrixTypes, [Of; 4])| {
         offered.iter().any(|unit| {
-            [unit.m_size, unit.n_size, unit.k_size] == [16, 8, *depth]
+            matrix_types.for_unit().map(UnitTypes::shape) == Some([unit.m_size, unit.n_size, unit.k_size])
                 && [unit.a_type, unit.b_type, unit.c_type, unit.result_type] == *types
                 && unit.scope == vk::ScopeKHR::SUBGROUP
         })

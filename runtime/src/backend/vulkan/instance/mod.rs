@@ -1,5 +1,6 @@
 //! The Vulkan instance: loads the library, enables validation on request, and lists the devices.
 
+mod bfloat16;
 pub(crate) mod drivers;
 pub(crate) mod features;
 pub(crate) mod held;
