@@ -24,11 +24,17 @@ fn finish(command: &mut Command) -> (Option<i32>, String, String) {
 /// Compiles a program, and runs it, which must find all of its results right.
 #[track_caller]
 fn run(name: &str, options: &[&str]) {
+    run_on("8.6", name, options);
+}
+
+/// Like [`run`], on a device of this compute capability.
+#[track_caller]
+fn run_on(capability: &str, name: &str, options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join(name);
     let built = finish(nvcc().args(options).arg("-o").arg(&program).arg(programs().join(format!("{name}.cu"))));
     assert_eq!(built.0, Some(0), "{}{}", built.1, built.2);
-    is_right(&mut Command::new(&program));
+    is_right(Command::new(&program).env("PTX2SPV_CUDA_CC", capability));
 }
 
 #[test]
@@ -71,6 +77,13 @@ fn textures() {
 fn groups() {
     run("groups", &["-O3", "-arch=sm_60"]);
     run("groups", &["-O3", "-arch=sm_75"]);
+    run_on("9.0", "groups", &["-O3", "-arch=sm_90"]);
+}
+
+#[test]
+fn functions() {
+    run("functions", &["-lcuda", "-default-stream", "legacy"]);
+    run("functions", &["-lcuda", "-default-stream", "per-thread"]);
 }
 
 #[test]
@@ -210,7 +223,8 @@ fn answers() {
     let ptx = finish(nvcc().args(["-ptx", "-arch=sm_86", "-o", "-"]).arg(&source));
     assert!(ptx.0 == Some(0) && ptx.1.contains(".target sm_86"), "{}", ptx.2);
     let dry = finish(nvcc().args(["--dryrun", "-use_fast_math", "-DX=1", "-c"]).arg(&source));
-    let expected = ["#$ ", "-fgpu-approx-transcendentals", "-DX=1", "--cuda-gpu-arch=sm_75"];
+    let expected =
+        ["#$ ", "-fgpu-approx-transcendentals", "-DX=1", "--cuda-gpu-arch=sm_75", "-D__CUDA_ARCH_LIST__=750"];
     assert!(dry.0 == Some(0) && expected.iter().all(|part| dry.2.contains(part)), "{}", dry.2);
     // The mathematics is in the kernel, and denormal numbers are zeros.
     let folder = tempfile::tempdir().unwrap();

@@ -427,7 +427,6 @@ static void graphs(void)
     OK(cuEventRecord(fork, stream));
     OK(cuStreamWaitEvent(other, fork, 0));
     OK(cuMemsetD8Async(in + sizeof numbers / 2, 2, sizeof numbers / 2, other));
-    EXPECT(900, cuStreamSynchronize(other));
     OK(cuEventRecord(joined, other));
     OK(cuStreamWaitEvent(stream, joined, 0));
     OK(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, stream, params, NULL));
@@ -454,6 +453,18 @@ static void graphs(void)
     OK(cuStreamWaitEvent(other, fork, 0));
     OK(cuMemsetD8Async(in, 2, 64, other));
     EXPECT(904, cuStreamEndCapture(stream, &graph));
+    OK(cuStreamSynchronize(other));
+
+    /* To wait for a stream that joined makes all of the capture invalid. */
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuEventRecord(fork, stream));
+    OK(cuStreamWaitEvent(other, fork, 0));
+    EXPECT(900, cuStreamSynchronize(other));
+    OK(cuStreamIsCapturing(stream, &status));
+    TRUE(status == 2);
+    EXPECT(901, cuEventRecord(joined, other));
+    EXPECT(901, cuStreamEndCapture(stream, &graph));
+    TRUE(graph == NULL);
     OK(cuStreamSynchronize(other));
 
     void *pool;

@@ -1,4 +1,4 @@
-//! The tables of functions in `docs/cuda.md` match `api.in`, `cudart.in` and `nvml.in`.
+//! The tables of functions in `docs/cuda.md` and the declarations of the runtime API match `api.in`, `cudart.in` and `nvml.in`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,5 +52,31 @@ fn functions_are_listed() -> std::io::Result<()> {
         return std::fs::write(&path, expected);
     }
     assert!(text == expected, "docs/cuda.md is out of date: run this test with PTX2SPV_BLESS=1");
+    Ok(())
+}
+
+/// The header for programs declares each function of the runtime API that is implemented, or makes the name another version's, and names its
+/// variant for per-thread default streams. Functions with underscores are called by compilers' code alone.
+#[test]
+fn functions_are_declared() -> std::io::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../toolkit/include/cuda_runtime_api.h");
+    let header = std::fs::read_to_string(path)?;
+    let [_, (functions, ..), _] = TABLES;
+    let mut missing = Vec::new();
+    for line in functions.lines().filter(|line| line.starts_with("cuda") && !line.ends_with(" missing")) {
+        let mut fields = line.split(' ');
+        let (Some(name), Some(_), Some(twin)) = (fields.next(), fields.next(), fields.next()) else { panic!("{line}") };
+        let is_declared = header
+            .lines()
+            .any(|line| line.split_once(&format!("{name}(")).is_some_and(|(before, _)| before.ends_with([' ', '*'])));
+        if header.contains(&format!("#define {name} {name}_v")) {
+            continue;
+        }
+        let has_twin = twin == "-" || header.contains(&format!("#define {name} {name}_{twin}\n"));
+        if !is_declared || !has_twin {
+            missing.push(name);
+        }
+    }
+    assert!(missing.is_empty(), "cuda_runtime_api.h doesn't declare {missing:?}");
     Ok(())
 }

@@ -4,6 +4,7 @@
 #[path = "library/mod.rs"]
 mod library;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
@@ -105,6 +106,22 @@ fn run_with_version(name: Option<&str>) -> Result<String, Box<dyn Error>> {
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     let version = out.strip_suffix("\ndone\n").filter(|_| run.status.success());
     Ok(version.unwrap_or_else(|| panic!("{:?}\n{out}{errors}", run.status)).to_owned())
+}
+
+/// What each call does to a stream capture, as recorded on an H200.
+#[test]
+fn captures() -> Anything {
+    let (out, errors) = run_with(None, "capture.c", &[])?;
+    let found: BTreeSet<&str> = out.lines().collect();
+    let mut missing = Vec::new();
+    for line in include_str!("answers/capture.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (answer, calls) = line.split_once(" | ").ok_or(line)?;
+        let (name, cases) = calls.split_once(' ').ok_or(line)?;
+        let expected = cases.split(' ').map(|case| format!("{answer} | {name} {case}"));
+        missing.extend(expected.filter(|expected| !found.contains(&**expected)));
+    }
+    assert!(missing.is_empty(), "{missing:#?}\n{out}{errors}");
+    Ok(())
 }
 
 #[test]

@@ -1,4 +1,4 @@
-/* Cooperative groups: blocks, grids, tiles of a warp and the threads that are active together, with reductions and scans of tiles. */
+/* Cooperative groups: blocks, clusters, grids, tiles of a warp and the threads that are active together, with reductions and scans of tiles. */
 #ifndef PTX2SPV_COOPERATIVE_GROUPS_H
 #define PTX2SPV_COOPERATIVE_GROUPS_H
 #include "cuda_runtime.h"
@@ -58,8 +58,13 @@ PTX2SPV_GROUP thread_block this_thread_block() { return thread_block(); }
 /* All threads of a grid; `sync` needs cudaLaunchCooperativeKernel. */
 class grid_group {
   public:
+    struct arrival_token {};
+
     PTX2SPV_METHOD bool is_valid() const { return true; }
     PTX2SPV_METHOD void sync() const;
+    /* All of the waiting is that of `barrier_wait`, as in blocks. */
+    PTX2SPV_METHOD arrival_token barrier_arrive() const { return arrival_token(); }
+    PTX2SPV_METHOD void barrier_wait(arrival_token = arrival_token()) const { sync(); }
     PTX2SPV_METHOD unsigned long long block_rank() const
     {
         return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -73,6 +78,70 @@ class grid_group {
     PTX2SPV_METHOD dim3 block_index() const { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
 };
 PTX2SPV_GROUP grid_group this_grid() { return grid_group(); }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Blocks that run together, and reach each other's shared memory. A launch without clusters has those of one block. */
+class cluster_group {
+#define PTX2SPV_CLUSTER_NUMBER(name, symbol)                 \
+    static PTX2SPV_METHOD unsigned int name()                \
+    {                                                        \
+        unsigned int number;                                 \
+        asm("mov.u32 %0, %%" symbol ";" : "=r"(number));     \
+        return number;                                       \
+    }
+    PTX2SPV_CLUSTER_NUMBER(block_x, "cluster_ctaid.x")
+    PTX2SPV_CLUSTER_NUMBER(block_y, "cluster_ctaid.y")
+    PTX2SPV_CLUSTER_NUMBER(block_z, "cluster_ctaid.z")
+    PTX2SPV_CLUSTER_NUMBER(blocks_x, "cluster_nctaid.x")
+    PTX2SPV_CLUSTER_NUMBER(blocks_y, "cluster_nctaid.y")
+    PTX2SPV_CLUSTER_NUMBER(blocks_z, "cluster_nctaid.z")
+
+  public:
+    struct arrival_token {};
+
+    PTX2SPV_CLUSTER_NUMBER(block_rank, "cluster_ctarank")
+    PTX2SPV_CLUSTER_NUMBER(num_blocks, "cluster_nctarank")
+#undef PTX2SPV_CLUSTER_NUMBER
+    static PTX2SPV_METHOD arrival_token barrier_arrive()
+    {
+        asm volatile("barrier.cluster.arrive;" ::: "memory");
+        return arrival_token();
+    }
+    static PTX2SPV_METHOD void barrier_wait(arrival_token = arrival_token())
+    {
+        asm volatile("barrier.cluster.wait;" ::: "memory");
+    }
+    static PTX2SPV_METHOD void sync() { barrier_wait(barrier_arrive()); }
+    static PTX2SPV_METHOD dim3 block_index() { return dim3(block_x(), block_y(), block_z()); }
+    static PTX2SPV_METHOD dim3 dim_blocks() { return dim3(blocks_x(), blocks_y(), blocks_z()); }
+    static PTX2SPV_METHOD dim3 thread_index()
+    {
+        return dim3(block_x() * blockDim.x + threadIdx.x, block_y() * blockDim.y + threadIdx.y, block_z() * blockDim.z + threadIdx.z);
+    }
+    static PTX2SPV_METHOD dim3 dim_threads()
+    {
+        return dim3(blocks_x() * blockDim.x, blocks_y() * blockDim.y, blocks_z() * blockDim.z);
+    }
+    static PTX2SPV_METHOD unsigned int thread_rank() { return block_rank() * details::threads_of_block() + details::rank_in_block(); }
+    static PTX2SPV_METHOD unsigned int num_threads() { return num_blocks() * details::threads_of_block(); }
+    static PTX2SPV_METHOD unsigned int size() { return num_threads(); }
+    /* The place of a shared variable in another block of the cluster. */
+    template <class T> static PTX2SPV_METHOD T *map_shared_rank(T *variable, int rank)
+    {
+        T *mapped;
+        asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(variable), "r"(rank));
+        return mapped;
+    }
+    /* The block that a pointer to shared memory belongs to. */
+    static PTX2SPV_METHOD unsigned int query_shared_rank(const void *variable)
+    {
+        unsigned int rank;
+        asm("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(variable));
+        return rank;
+    }
+};
+PTX2SPV_GROUP cluster_group this_cluster() { return cluster_group(); }
+#endif
 
 /* Threads of a warp by a mask of lanes. */
 class coalesced_group {
@@ -271,6 +340,20 @@ template <class Group> PTX2SPV_GROUP unsigned int group_size(const Group &group)
 extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(int scope);
 extern "C" __device__ int cudaCGSynchronize(unsigned long long handle, unsigned int flags);
 PTX2SPV_METHOD void grid_group::sync() const { cudaCGSynchronize(cudaCGGetIntrinsicHandle(1), 0); }
+
+/* One thread of the group calls a function, of whose result each thread of a warp's group gets a copy. */
+template <class Group, class F, class... A> PTX2SPV_GROUP void invoke_one(const Group &group, F &&function, A &&...arguments)
+{
+    if (group.thread_rank() == 0) static_cast<F &&>(function)(static_cast<A &&>(arguments)...);
+}
+template <class Group, class F, class... A>
+PTX2SPV_GROUP auto invoke_one_broadcast(const Group &group, F &&function, A &&...arguments)
+    -> decltype(static_cast<F &&>(function)(static_cast<A &&>(arguments)...))
+{
+    decltype(static_cast<F &&>(function)(static_cast<A &&>(arguments)...)) result = {};
+    if (group.thread_rank() == 0) result = static_cast<F &&>(function)(static_cast<A &&>(arguments)...);
+    return group.shfl(result, 0);
+}
 
 template <class T> struct plus {
     PTX2SPV_METHOD T operator()(T a, T b) const { return a + b; }

@@ -14,6 +14,7 @@
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 #endif
 #include "cuda_runtime_api.h"
+#include "library_types.h"
 #include "vector_functions.h"
 
 static __inline__ struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
@@ -61,6 +62,18 @@ template <class T> static inline cudaError_t cudaMallocAsync(T **pointer, size_t
 template <class T> static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
     return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+template <class T> static inline cudaError_t cudaMallocFromPoolAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+template <class T> static inline cudaError_t cudaLibraryGetGlobal(T **pointer, size_t *bytes, cudaLibrary_t library, const char *name)
+{
+    return ::cudaLibraryGetGlobal((void **)(void *)pointer, bytes, library, name);
+}
+template <class T> static inline cudaError_t cudaLibraryGetManaged(T **pointer, size_t *bytes, cudaLibrary_t library, const char *name)
+{
+    return ::cudaLibraryGetManaged((void **)(void *)pointer, bytes, library, name);
 }
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) { return ::cudaEventCreateWithFlags(event, flags); }
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node, char *log, size_t size)
@@ -123,6 +136,44 @@ template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *size, con
 {
     return ::cudaGetSymbolSize(size, (const void *)&symbol);
 }
+template <class T>
+static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                                         const T &symbol, const void *from, size_t bytes, size_t offset,
+                                                         enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, after, count, (const void *)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                           size_t count, void *to, const T &symbol, size_t bytes, size_t offset,
+                                                           enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphAddMemcpyNodeFromSymbol(node, graph, after, count, to, (const void *)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T &symbol, const void *from, size_t bytes,
+                                                               size_t offset, enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void *)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const T &symbol, size_t bytes,
+                                                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void *)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const T &symbol,
+                                                                   const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void *)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const T &symbol,
+                                                                     size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    return ::cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, node, to, (const void *)&symbol, bytes, offset, kind);
+}
 
 /* Kernels by their names in the program. */
 template <class T>
@@ -152,6 +203,18 @@ template <class T> static inline cudaError_t cudaFuncSetAttribute(T *kernel, enu
 {
     return ::cudaFuncSetAttribute((const void *)kernel, attribute, value);
 }
+template <class T> static inline cudaError_t cudaFuncGetName(const char **name, T *kernel)
+{
+    return ::cudaFuncGetName(name, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, T *kernel)
+{
+    return ::cudaGetFuncBySymbol(function, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, T *kernel)
+{
+    return ::cudaGetKernel(handle, (const void *)kernel);
+}
 template <class T> static inline cudaError_t cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
 {
     return ::cudaFuncSetCacheConfig((const void *)kernel, config);
@@ -164,6 +227,24 @@ template <class T>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int threads, size_t shared)
 {
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, threads, shared);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel, int threads, size_t shared,
+                                                                                 unsigned int flags)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel, threads, shared, flags);
+}
+template <class T> static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *kernel, int blocks, int threads)
+{
+    return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, threads);
+}
+template <class T> static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, T *kernel, const cudaLaunchConfig_t *config)
+{
+    return ::cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, config);
+}
+template <class T> static inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, T *kernel, const cudaLaunchConfig_t *config)
+{
+    return ::cudaOccupancyMaxPotentialClusterSize(size, (const void *)kernel, config);
 }
 
 /* The block size with the most active threads, in steps of a warp, and the grid that fills the device with such blocks. */

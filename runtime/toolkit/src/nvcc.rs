@@ -1,5 +1,6 @@
 //! nvcc's command line, carried out by clang.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -309,13 +310,18 @@ impl Nvcc {
         let mut flags: Vec<OsString> = vec!["--driver-mode=gcc".into()];
         if for_kernels {
             flags.push(format!("--cuda-path={}", toolkit.folder().display()).into());
-            for number in self.architectures()? {
-                flags.push(format!("--cuda-gpu-arch=sm_{number}").into());
-            }
+            let architectures = self.architectures()?;
+            flags.extend(architectures.iter().map(|number| format!("--cuda-gpu-arch=sm_{number}").into()));
+            // The values of `__CUDA_ARCH__`, for programs that choose on the host.
+            let digits = |number: &String| number.trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
+            let values: BTreeSet<_> = architectures.iter().filter_map(digits).map(|number| 10 * number).collect();
+            let list: Vec<_> = values.iter().map(u32::to_string).collect();
+            flags.push(format!("-D__CUDA_ARCH_LIST__={}", list.join(",")).into());
             flags.extend(["-DPTX2SPV_NVCC", "-Xarch_device", "-O3"].map(OsString::from));
             flags.extend(self.arithmetic());
             if self.per_thread {
-                flags.push("-fgpu-default-stream=per-thread".into());
+                // clang 19 doesn't pass the option of its own on for CUDA.
+                flags.extend(["-Xclang", "-fgpu-default-stream=per-thread"].map(OsString::from));
             }
             if self.relocatable {
                 flags.push("-fgpu-rdc".into());

@@ -19,6 +19,7 @@ use crate::abi::{
     CONTEXT_IS_DESTROYED, Code, Handle, INLINE, INVALID_CONTEXT, INVALID_VALUE, Out, Result, ThreadList,
     UNSUPPORTED_LIMIT, code, lock, objects,
 };
+use crate::stream::capture;
 
 /// A context. All contexts of a device share its queues.
 pub(crate) struct Context {
@@ -257,12 +258,14 @@ pub(crate) fn set_flags(flags: c_uint) -> Result {
 
 pub(crate) fn synchronize() -> Result {
     let context = current()?;
+    capture::wait_for_all(&context)?;
     context.after(context.device.synchronize())
 }
 
 pub(crate) fn synchronize_with(context: ContextHandle) -> Result {
     let context = given_or_current(context)?;
     context.check()?;
+    capture::wait_for_all(&context)?;
     context.after(context.device.synchronize())
 }
 

@@ -81,6 +81,13 @@ impl<'a> Arguments<'a> {
     }
 }
 
+fn check_shared(function: &Function, config: &LaunchConfig) -> Result {
+    if config.dynamic_shared_bytes > function.max_dynamic_shared() {
+        return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
+    }
+    Ok(())
+}
+
 /// Launches a kernel. Allocates nothing for most launches.
 fn run(
     function: &Function,
@@ -93,9 +100,7 @@ fn run(
     if !function.loaded.device.is(stream.device()) {
         return Err(INVALID_HANDLE.because("a kernel of another device than the stream's"));
     }
-    if config.dynamic_shared_bytes > function.max_dynamic_shared() {
-        return Err(INVALID_VALUE.because("more dynamic shared memory than the limit set by cuFuncSetAttribute"));
-    }
+    check_shared(function, config)?;
     let loaded = &function.loaded;
     let arguments = arguments.each(&function.kernel).map(|bytes| bytes.map(Arg::Bytes));
     let arguments = arguments.collect::<Result<SmallVec<[Arg<'_>; FEW]>, _>>()?;
@@ -130,9 +135,19 @@ fn submit(
     attributes: Attributes,
     arguments: Arguments<'_>,
 ) -> Result {
-    if stream.is_capturing() {
-        let handle = library::kernel_on(handle, &stream.context.device)?;
-        return stream.submit(Arc::new(Launch::new(handle, config, attributes, arguments)?));
+    if let Some(point) = stream.point()? {
+        let launch = || {
+            let handle = library::kernel_on(handle, &stream.context.device)?;
+            let function = handle.get()?;
+            check_shared(&function, &config)?;
+            let threads = config.block.into_iter().try_fold(1, u32::checked_mul);
+            if !threads.is_some_and(|threads| (1..=function.kernel.attributes().max_threads).contains(&threads)) {
+                return Err(INVALID_VALUE.because("a block of no threads, or of more than the kernel's"));
+            }
+            Launch::new(handle, config, attributes, arguments)
+        };
+        // A launch that fails leaves a capture that isn't what the program meant.
+        return stream.submit(Arc::new(launch().map_err(|code| point.sequence.invalidate(code))?));
     }
     let function = handle.get()?;
     let function = if function.loaded.device.is(&stream.context.device) {

@@ -7,6 +7,7 @@ use ptx2spv_runtime::{self as runtime, ArrayDescriptor, ArrayShape, TexelFormat}
 
 use crate::abi::{Handle, INVALID_HANDLE, INVALID_VALUE, In, NOT_SUPPORTED, Result, layouts, lock, objects};
 use crate::context::{self, Context};
+use crate::stream::capture;
 
 /// An array, or a level of a mip-mapped one.
 pub(crate) struct Array {
@@ -113,6 +114,7 @@ impl Description3D {
 
 fn make(description: Description3D) -> Result<ArrayHandle> {
     let context = context::current()?;
+    capture::potentially_unsafe()?;
     let made = context.device.array(&description.descriptor()?)?;
     Handle::new(Arc::new(Array { context, array: made, description, is_level: false }))
 }
@@ -148,6 +150,7 @@ pub(crate) fn create_mipmapped(description: In<Description3D>, levels: c_uint) -
     let context = context::current()?;
     let description = description.get()?;
     let descriptor = description.descriptor()?;
+    capture::potentially_unsafe()?;
     let array = context.device.mipmapped_array(&descriptor, levels.clamp(1, descriptor.most_levels()))?;
     Handle::new(Arc::new(Mipmapped { context, array, description, levels: Mutex::default() }))
 }

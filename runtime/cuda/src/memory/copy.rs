@@ -160,7 +160,7 @@ impl Transfer for Linear {
 impl Linear {
     fn submit(self, used: &Used) -> Result {
         let Self { to, from, bytes } = self;
-        if used.is_capturing() {
+        if used.is_capturing()? {
             return used.submit(Arc::new(row(Part3D::linear(to), Part3D::linear(from), bytes)));
         }
         copy(used, to, from, bytes)
@@ -187,7 +187,7 @@ pub(crate) fn any(to: Memory, from: Memory, bytes: usize) -> Linear {
 pub(crate) fn any_in_stream(to: Memory, from: Memory, bytes: usize, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let is_known = memory::on_device(&used.context, from.address(), bytes as u64)?.is_some();
-    if !is_known && !used.is_capturing() {
+    if !is_known && !used.is_capturing()? {
         used.context.after(used.stream.synchronize())?;
     }
     any(to, from, bytes).submit(&used)

@@ -28,6 +28,7 @@ use crate::abi::{
 };
 use crate::context::{self, Context, device, state};
 use crate::memory::variables::Variables;
+use crate::stream::capture;
 
 /// Memory that the library allocated or that the program registered.
 #[derive(Clone)]
@@ -238,7 +239,8 @@ fn nothing(address: Out<u64>) -> Result {
 const LARGE: u64 = 1 << 20;
 const LARGE_ALIGN: u64 = 64 << 10;
 
-pub(crate) fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64> {
+fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64> {
+    capture::potentially_unsafe()?;
     allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
 }
 
@@ -417,6 +419,7 @@ pub(crate) fn synchronize_owner(context: &Context, address: u64) -> Result {
 }
 
 pub(crate) fn free(address: u64) -> Result {
+    capture::potentially_unsafe()?;
     let Some(context) = owner(address)? else { return Ok(()) };
     // CUDA waits here, and so reports earlier errors.
     context.after(context.device.synchronize())?;
@@ -452,6 +455,7 @@ pub(crate) fn allocate_managed(address: Out<u64>, bytes: usize, flags: c_uint) -
     if bytes == 0 {
         return nothing(address);
     }
+    capture::potentially_unsafe()?;
     let range = context.device.memory().allocate_managed(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Managed, Some(range.address), Some(range.address));
@@ -483,6 +487,7 @@ pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void> 
     if bytes == 0 {
         return Ok(std::ptr::null_mut());
     }
+    capture::potentially_unsafe()?;
     let range = context.device.memory().allocate_pinned(bytes as u64)?;
     let own = MemoryRange { address: range.host, size: range.size };
     record(&context, own, MemoryKind::Pinned(flags), Some(range.address), Some(range.address));
@@ -490,6 +495,7 @@ pub(crate) fn allocate_host(bytes: usize, flags: c_uint) -> Result<*mut c_void> 
 }
 
 pub(crate) fn free_host(pointer: Memory) -> Result {
+    capture::potentially_unsafe()?;
     let Some(context) = owner(pointer.address())? else { return Ok(()) };
     // A copy in progress may still use the memory.
     context.after(context.device.synchronize())?;
@@ -510,6 +516,7 @@ pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Res
     if find(end - 1).or_else(|| find(own.address)).is_some() {
         return Err(HOST_MEMORY_ALREADY_REGISTERED);
     }
+    capture::potentially_unsafe()?;
     // SAFETY: CUDA's contract with the caller: the memory exists until it is unregistered.
     let on_device = match unsafe { context.device.memory().register(pointer.pointer().cast(), own.size) } {
         Ok(PinnedRange { address, size, .. }) if is_used_elsewhere(&context.device, MemoryRange { address, size }) => {
@@ -535,6 +542,7 @@ pub(crate) fn unregister_host(pointer: Memory) -> Result {
         return Err(HOST_MEMORY_NOT_REGISTERED);
     }
     let context = context::current()?;
+    capture::potentially_unsafe()?;
     context.after(context.device.synchronize())?;
     synchronize_owner(&context, pointer.address())?;
     release(pointer.address(), is_registered).map_err(|_| HOST_MEMORY_NOT_REGISTERED)

@@ -12,7 +12,7 @@ use crate::abi::{
 use crate::context::{device, state};
 use crate::memory;
 use crate::memory::graph_memory::{Allocate, Free};
-use crate::stream::{self, StreamHandle};
+use crate::stream::{self, StreamHandle, capture};
 
 pub(crate) struct Pool {
     pool: MemoryPool,
@@ -137,7 +137,9 @@ pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) 
 }
 
 pub(crate) fn trim(pool: PoolHandle, bytes: usize) -> Result {
-    pool.get()?.pool.trim_to(bytes as u64);
+    let pool = pool.get()?;
+    capture::potentially_unsafe()?;
+    pool.pool.trim_to(bytes as u64);
     Ok(())
 }
 
@@ -156,11 +158,12 @@ pub(crate) fn allocate_from(address: Out<u64>, bytes: usize, pool: PoolHandle, s
     if bytes == 0 {
         return address.set(0);
     }
-    if used.is_capturing() {
+    if used.is_capturing()? {
         let node = Allocate::new(bytes)?;
         address.set(node.address())?;
         return used.submit(Arc::new(node));
     }
+    capture::potentially_unsafe()?;
     let allocate = |bytes| used.stream.allocate_from(&pool.pool, bytes);
     address.set(memory::allocate_by(&used.context, bytes, allocate)?)
 }
@@ -170,7 +173,7 @@ pub(crate) fn free(address: u64, stream: StreamHandle) -> Result {
     if address == 0 {
         return Ok(());
     }
-    if used.is_capturing() {
+    if used.is_capturing()? {
         return used.submit(Arc::new(Free { address }));
     }
     memory::free_in(&used.stream, address)

@@ -5,7 +5,7 @@ use crate::stream::StreamHandle;
 
 /// A copy or a fill that a caller asks for.
 pub(crate) trait Transfer {
-    /// Runs in the default stream, even if that is being captured.
+    /// Runs in the default stream, which must not be captured.
     fn now(self) -> Result;
 
     /// Runs in stream order, or becomes a graph node if the stream is being captured.

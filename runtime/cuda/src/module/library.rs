@@ -16,6 +16,7 @@ use crate::module::function::{self, FunctionHandle};
 use crate::module::image;
 use crate::module::jit;
 use crate::module::loaded::{Loaded, ModuleHandle};
+use crate::stream::capture;
 
 /// A library. All contexts of a device share its module.
 pub(crate) struct Library {
@@ -106,6 +107,8 @@ pub(crate) fn load_file(path: Text, options: In<c_uint>, values: Out<usize>, cou
 }
 
 pub(crate) fn unload(library: LibraryHandle) -> Result {
+    library.get()?;
+    capture::potentially_unsafe()?;
     let removed = library.remove()?;
     let unload = |(loaded, module): (Arc<Loaded>, ModuleHandle)| {
         function::end_module(&loaded);

@@ -20,6 +20,7 @@ use crate::abi::{Handle, In, Memory, Out, Result, Text, size_t};
 use crate::context;
 use crate::module::function::FunctionHandle;
 use crate::module::loaded::{Loaded, ModuleHandle};
+use crate::stream::capture;
 
 pub(crate) fn load(path: Text) -> Result<ModuleHandle> {
     load_source(&image::from_file(path)?, &jit::Options::default())
@@ -47,6 +48,8 @@ fn load_source(source: &Source, options: &jit::Options) -> Result<ModuleHandle> 
 
 /// Unloads a module with everything that belongs to it. No context need be current: Blender unloads its module without one.
 pub(crate) fn unload(module: ModuleHandle) -> Result {
+    module.get()?;
+    capture::potentially_unsafe()?;
     let removed = module.remove()?;
     function::end_module(&removed);
     texture_reference::end_module(&removed)

@@ -140,7 +140,7 @@ pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result {
     }
     used.submit(order.clone())?;
     // The launch keeps the graph's objects, even if the executable graph is destroyed.
-    if order.objects.is_empty() || used.is_capturing() {
+    if order.objects.is_empty() || used.is_capturing()? {
         return Ok(());
     }
     let objects = order.objects.clone();

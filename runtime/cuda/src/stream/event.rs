@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Error, Event, Stream};
 
 use crate::abi::{
-    CAPTURED_EVENT, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, Result, STREAM_CAPTURE_ISOLATION, lock,
-    objects,
+    CAPTURED_EVENT, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, Result, STREAM_CAPTURE_IMPLICIT,
+    STREAM_CAPTURE_ISOLATION, lock, objects,
 };
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
-use crate::stream::{self, Point, StreamHandle};
+use crate::stream::{self, Point, StreamHandle, capture};
 
 /// An event with its CUDA state.
 pub(crate) struct MadeEvent {
@@ -64,7 +64,7 @@ pub(crate) fn destroy(event: EventHandle) -> Result {
 pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let made = event.get()?;
-    if let Some(point) = used.point() {
+    if let Some(point) = used.point()? {
         *lock(&made.captured) = Some(point);
         return Ok(());
     }
@@ -145,9 +145,14 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
         return Err(INVALID_VALUE);
     }
     match known.event.captured() {
-        Some(point) => stream::join_capture(&used.made()?.capture, &point),
-        None if used.is_capturing() && flags == 0 => Err(STREAM_CAPTURE_ISOLATION),
-        None => used.submit(Arc::new(Wait(known))),
+        Some(point) => match used.made() {
+            Ok(made) => capture::join(&made.capture, &point),
+            Err(_) => Err(point.sequence.invalidate(STREAM_CAPTURE_IMPLICIT)),
+        },
+        None => match used.point()?.filter(|_| flags == 0) {
+            Some(point) => Err(point.sequence.invalidate(STREAM_CAPTURE_ISOLATION)),
+            None => used.submit(Arc::new(Wait(known))),
+        },
     }
 }
 
@@ -160,12 +165,12 @@ pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags:
 }
 
 pub(crate) fn query(event: EventHandle) -> Result {
-    let made = live(event)?;
+    let made = waited_for(event)?;
     if made.context.after(made.event.has_passed())? { Ok(()) } else { Err(NOT_READY) }
 }
 
 pub(crate) fn synchronize(event: EventHandle) -> Result {
-    let made = live(event)?;
+    let made = waited_for(event)?;
     made.context.after(made.event.synchronize())
 }
 
@@ -176,6 +181,16 @@ fn live(event: EventHandle) -> Result<Arc<MadeEvent>> {
     if made.captured().is_some() {
         return Err(CAPTURED_EVENT);
     }
+    Ok(made)
+}
+
+/// The event, for a question that makes a capture invalid.
+fn waited_for(event: EventHandle) -> Result<Arc<MadeEvent>> {
+    let made = live(event).inspect_err(|&code| {
+        let captured = event.get().ok().and_then(|made| made.captured()).filter(|_| code == CAPTURED_EVENT);
+        captured.map(|point| point.sequence.invalidate(code));
+    })?;
+    capture::potentially_unsafe()?;
     Ok(made)
 }
 

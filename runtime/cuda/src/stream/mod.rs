@@ -15,11 +15,12 @@ use ptx2spv_runtime::{Stream, StreamOptions};
 use crate::abi::call::is_per_thread;
 use crate::abi::{
     Handle, HostFunction, INVALID_HANDLE, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out, Result,
-    STREAM_CAPTURE_MERGE, STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
+    STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
 use crate::context::{self, Context, ContextHandle, state};
 use crate::graph::command::{HostCall, SharedCommand};
 use crate::graph::{Graph, GraphHandle, NodeHandle, edge};
+use crate::stream::capture::Sequence;
 use crate::stream::launch_attributes::{Attributes, PRIORITY, Value};
 
 pub(crate) struct MadeStream {
@@ -36,7 +37,7 @@ pub(crate) type StreamHandle = Handle<MadeStream>;
 
 objects!(STREAMS: MadeStream = 2, INVALID_HANDLE, 3);
 
-/// The capture that a stream takes part in.
+/// The part of a stream in a capture.
 pub(crate) struct Capture {
     pub point: Point,
     /// Whether the capture began in this stream. Other streams join through events.
@@ -50,40 +51,18 @@ pub(crate) struct Capture {
 pub(crate) struct Point {
     pub graph: Arc<Graph>,
     pub handle: GraphHandle,
-    pub id: u64,
+    pub sequence: Arc<Sequence>,
     /// Nodes that the next node depends on.
     pub after: Vec<NodeHandle>,
 }
 
 impl Capture {
-    pub fn new(point: Point, is_origin: bool) -> Self {
-        Self { point, is_origin, shown: Vec::new() }
-    }
-
     pub fn add(&mut self, command: SharedCommand) -> Result {
+        self.point.sequence.check()?;
         let Point { graph, after, .. } = &mut self.point;
         let node = graph.add(command, edge::plain(after.clone()))?;
         *after = vec![node];
         Ok(())
-    }
-}
-
-/// Makes a stream wait for a point in another captured stream, which captures the stream too.
-pub(crate) fn join_capture(capture: &Mutex<Option<Capture>>, point: &Point) -> Result {
-    match &mut *lock(capture) {
-        Some(capture) if capture.point.id == point.id => {
-            for &node in &point.after {
-                if !capture.point.after.contains(&node) {
-                    capture.point.after.push(node);
-                }
-            }
-            Ok(())
-        }
-        Some(_) => Err(STREAM_CAPTURE_MERGE),
-        capture => {
-            *capture = Some(Capture::new(point.clone(), false));
-            Ok(())
-        }
     }
 }
 
@@ -137,21 +116,30 @@ impl MadeStream {
 impl Used {
     /// Runs a command in the stream, or adds it to a graph if the stream is being captured.
     pub fn submit(&self, command: SharedCommand) -> Result {
-        let mut capture = self.made.as_ref().map(|made| lock(&made.capture));
-        if let Some(capture) = capture.as_mut().and_then(|capture| capture.as_mut()) {
-            return capture.add(command);
+        if let Some(made) = &self.made {
+            if let Some(capture) = &mut *lock(&made.capture) {
+                return capture.add(command);
+            }
+        } else {
+            capture::enter_legacy(&self.context)?;
         }
-        drop(capture);
         command.run(&self.context, &self.stream).map_err(|code| self.context.broken_by(code))
     }
 
-    pub fn is_capturing(&self) -> bool {
-        self.made.as_ref().is_some_and(|made| lock(&made.capture).is_some())
+    /// Whether commands become nodes of a graph. Fails if the capture is invalid, or if the stream is the legacy one, for which others that are
+    /// captured would wait.
+    pub fn is_capturing(&self) -> Result<bool> {
+        self.point().map(|point| point.is_some())
     }
 
-    /// The stream's position in the graph, if it is being captured.
-    pub fn point(&self) -> Option<Point> {
-        lock(&self.made.as_ref()?.capture).as_ref().map(|capture| capture.point.clone())
+    /// The stream's position in the graph, if it is being captured. Fails as [`Used::is_capturing`].
+    pub fn point(&self) -> Result<Option<Point>> {
+        let Some(made) = &self.made else {
+            capture::enter_legacy(&self.context)?;
+            return Ok(None);
+        };
+        let point = lock(&made.capture).as_ref().map(|capture| capture.point.clone());
+        point.map(|point| point.sequence.check().map(|()| point)).transpose()
     }
 
     /// The stream's state. Fails for the legacy default stream, which can't be captured.
@@ -159,9 +147,12 @@ impl Used {
         self.made.as_ref().ok_or(STREAM_CAPTURE_UNSUPPORTED)
     }
 
-    /// Fails if the stream is being captured: for operations that graphs can't hold.
-    fn uncaptured(self) -> Result<Self> {
-        if self.is_capturing() { Err(STREAM_CAPTURE_UNSUPPORTED) } else { Ok(self) }
+    /// Fails if the stream is being captured, and makes that capture invalid: for operations that graphs can't hold.
+    pub fn uncaptured(self) -> Result<Self> {
+        match self.point()? {
+            Some(point) => Err(point.sequence.invalidate(STREAM_CAPTURE_UNSUPPORTED)),
+            None => Ok(self),
+        }
     }
 }
 
@@ -188,9 +179,9 @@ fn own() -> Result<Used> {
     Ok(per_thread(&context).used())
 }
 
-/// The stream for functions that don't name one.
+/// The stream for functions that don't name one, and return when their work is done.
 pub(crate) fn default() -> Result<Used> {
-    used(Handle::NULL)
+    used(Handle::NULL)?.uncaptured()
 }
 
 pub(crate) fn create(flags: c_uint) -> Result<StreamHandle> {
@@ -228,11 +219,13 @@ pub(crate) fn destroy(stream: StreamHandle) -> Result {
 
 pub(crate) fn synchronize(stream: StreamHandle) -> Result {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
+    capture::potentially_unsafe()?;
     context.after(stream.synchronize())
 }
 
 pub(crate) fn query(stream: StreamHandle) -> Result {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
+    capture::potentially_unsafe()?;
     if context.after(stream.is_idle())? { Ok(()) } else { Err(NOT_READY) }
 }
 
@@ -328,9 +321,11 @@ pub(crate) fn add_callback(stream: StreamHandle, callback: StreamCallback, data:
     Ok(stream.call_always(call)?)
 }
 
-/// All created streams that are not destroyed.
-pub(crate) fn all() -> Vec<Arc<MadeStream>> {
-    STREAMS.objects()
+/// All created streams that are not destroyed, and the threads' own.
+fn all() -> Vec<Arc<MadeStream>> {
+    let mut all = STREAMS.objects();
+    all.extend(lock(&OF_THREADS).values().cloned());
+    all
 }
 
 /// Destroys the streams of a context.

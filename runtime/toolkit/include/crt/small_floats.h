@@ -47,6 +47,22 @@ PTX2SPV_BOTH float ptx2spv_round_to_odd(double a)
     PTX2SPV_BOTH type2 operator operation(type2 a, type2 b) { return __h##name##2(a, b); }                                   \
     PTX2SPV_BOTH type &operator operation##=(type &a, type b) { return a = __h##name(a, b); }                                \
     PTX2SPV_BOTH type2 &operator operation##=(type2 &a, type2 b) { return a = __h##name##2(a, b); }
+/* ++ and --, before and after. */
+#define PTX2SPV_SMALL_STEP(type, type2, name, operation)                                                                     \
+    PTX2SPV_BOTH type &operator operation(type &a) { return a = __h##name(a, type(1.0f)); }                                  \
+    PTX2SPV_BOTH type2 &operator operation(type2 &a) { return a = __h##name##2(a, {type(1.0f), type(1.0f)}); }               \
+    PTX2SPV_BOTH type operator operation(type &a, int)                                                                       \
+    {                                                                                                                        \
+        type before = a;                                                                                                     \
+        operation a;                                                                                                         \
+        return before;                                                                                                       \
+    }                                                                                                                        \
+    PTX2SPV_BOTH type2 operator operation(type2 &a, int)                                                                     \
+    {                                                                                                                        \
+        type2 before = a;                                                                                                    \
+        operation a;                                                                                                         \
+        return before;                                                                                                       \
+    }
 #define PTX2SPV_SMALL_ROUNDED(type, type2, name)                                                                             \
     PTX2SPV_BOTH type __h##name##_rn(type a, type b) { return __h##name(a, b); }                                             \
     PTX2SPV_BOTH type2 __h##name##2_rn(type2 a, type2 b) { return __h##name##2(a, b); }                                      \
@@ -144,6 +160,8 @@ PTX2SPV_BOTH float ptx2spv_round_to_odd(double a)
     PTX2SPV_SMALL_ARITHMETIC(type, type2, sub, -)                                                                            \
     PTX2SPV_SMALL_ARITHMETIC(type, type2, mul, *)                                                                            \
     PTX2SPV_SMALL_ARITHMETIC(type, type2, div, /)                                                                            \
+    PTX2SPV_SMALL_STEP(type, type2, add, ++)                                                                                 \
+    PTX2SPV_SMALL_STEP(type, type2, sub, --)                                                                                 \
     /* To the numbers from 0 to 1; NaN becomes 0. */                                                                         \
     PTX2SPV_BOTH type ptx2spv_saturate(type a) { return (float)a > 0 ? (float)a < 1 ? a : type(1) : type(0); }               \
     PTX2SPV_BOTH type2 ptx2spv_saturate(type2 a) { return {ptx2spv_saturate(a.x), ptx2spv_saturate(a.y)}; }                  \

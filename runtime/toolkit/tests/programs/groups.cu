@@ -1,4 +1,4 @@
-// Cooperative groups: tiles, coalesced threads, reductions and scans, and a barrier of the grid.
+// Cooperative groups: tiles, coalesced threads, reductions and scans, clusters, and a barrier of the grid.
 #include "check.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -39,8 +39,45 @@ __global__ void rotate(int *a, int *b, int n)
         if (i < n) b[i] = a[(i + 1) % n] + 1;
         grid.sync();
         if (i < n) a[i] = b[i];
-        grid.sync();
+        grid.barrier_wait(grid.barrier_arrive());
     }
+}
+/* One thread of a tile adds to a counter, and tells the others what was there. */
+__global__ void one_of(unsigned *out)
+{
+    auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    unsigned seen = cg::invoke_one_broadcast(tile, [=](unsigned by) { return atomicAdd(out, by); }, 3u);
+    cg::invoke_one(tile, [=] { atomicAdd(out + 1, 1u); });
+    out[2 + threadIdx.x] = seen;
+}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Each block reads a variable of its neighbour in the cluster. */
+__global__ void clusters(unsigned *out)
+{
+    __shared__ unsigned own;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) own = 100 + blockIdx.x;
+    cluster.sync();
+    unsigned *other = cluster.map_shared_rank(&own, cluster.block_rank() ^ 1);
+    if (threadIdx.x == 0) {
+        unsigned *row = out + blockIdx.x * 4;
+        row[0] = *other, row[1] = cluster.query_shared_rank(other), row[2] = cluster.num_blocks(), row[3] = cluster.num_threads();
+    }
+    cluster.barrier_wait(cluster.barrier_arrive());
+}
+#else
+__global__ void clusters(unsigned *) {}
+#endif
+static void check_clusters(unsigned *out)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {cudaLaunchAttributeClusterDimension};
+    attribute.val.clusterDim.x = 2, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = 4, config.blockDim = 32, config.attrs = &attribute, config.numAttrs = 1;
+    CHECK(cudaLaunchKernelEx(&config, clusters, out));
+    CHECK(cudaDeviceSynchronize());
+    for (unsigned i = 0; i < 4; i++, out += 4)
+        EXPECT(out[0] == 100 + (i ^ 1) && out[1] == (i % 2 ^ 1) && out[2] == 2 && out[3] == 64);
 }
 /* Groups that are parts of others: what they tell of themselves, and which threads they have. */
 __global__ void parts(unsigned *out)
@@ -100,6 +137,16 @@ int main()
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, parts));
     check_parts(attributes.ptxVersion >= 70);
+    unsigned *counts;
+    CHECK(cudaMallocManaged(&counts, 64 * sizeof(unsigned)));
+    one_of<<<1, 32>>>(counts);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(counts[0] == 12 && counts[1] == 4);
+    unsigned seen = 0;
+    for (int i = 0; i < 32; i += 8) seen |= 1u << counts[2 + i] / 3;
+    for (int i = 0; i < 32; i++) EXPECT(counts[2 + i] == counts[2 + i / 8 * 8]);
+    EXPECT(seen == 15);
+    if (attributes.ptxVersion >= 90) check_clusters(counts);
     int *out, *a, *b, n = 500;
     CHECK(cudaMallocManaged(&out, 128 * 4 * sizeof(int)));
     tiles<<<1, 128>>>(out);

@@ -1,5 +1,6 @@
-// Copies in the background, two groups at a time, and ranges for a profiler.
+// Copies in the background, two groups at a time, a barrier in shared memory, and ranges for a profiler.
 #include "check.h"
+#include <cuda_awbarrier.h>
 #include <cuda_pipeline.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -32,7 +33,14 @@ __global__ void sums(const float4 *in, const int2 *pairs, const int *words, floa
     nvcuda::experimental::pipeline pipe;
     memcpy_async(wide[0][thread], in[thread], pipe);
     pipe.commit_and_wait();
+#if __CUDA_ARCH__ >= 800
+    __shared__ nvcuda::experimental::awbarrier barrier;
+    if (thread == 0) init(&barrier, threads);
     __syncthreads();
+    barrier.arrive_and_wait();
+#else
+    __syncthreads();
+#endif
     out[thread] = sum + wide[0][other].x;
 }
 

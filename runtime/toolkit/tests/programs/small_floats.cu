@@ -85,7 +85,7 @@ template <class T> __global__ void fuse_all(const T *factors, T *to, int n)
 template <class T> struct Results {
     T saturated[4], relu[3], nan[4];
     unsigned masks[3];
-    T complex[2];
+    T complex[2], steps[6];
 };
 template <class T, class Pair> __global__ void arithmetic(Results<T> *r)
 {
@@ -95,6 +95,11 @@ template <class T, class Pair> __global__ void arithmetic(Results<T> *r)
     r->relu[0] = __hfma_relu(one, minus, half), r->relu[1] = __hfma_relu(one, half, half), r->relu[2] = __hfma_relu(none, one, one);
     r->nan[0] = __hmax_nan(one, none), r->nan[1] = __hmin_nan(half, minus), r->nan[2] = __hmax(one, none);
     r->nan[3] = __hisnan2(Pair(one, none)).y;
+    T step(5.0f);
+    Pair steps(T(4.5f), T(-2.5f));
+    r->steps[0] = ++step, --step, r->steps[1] = --step, steps++;
+    r->steps[2] = steps.x, r->steps[3] = steps.y;
+    step = 1.0f, r->steps[4] = step++, ++step, r->steps[5] = step--;
     Pair a(one, none), b(half, one);
     r->masks[0] = __hgt2_mask(a, b), r->masks[1] = __hgtu2_mask(a, b), r->masks[2] = __hbgtu2(a, b);
     // (0.5 - 2i) (1 + 0.5i) + (1 - 2i)
@@ -289,6 +294,8 @@ template <class T, class Pair> static void check()
     EXPECT(r->nan[0].__x == 0x7fff && (float)r->nan[1] == -2 && (float)r->nan[2] == 1 && (float)r->nan[3] == 1);
     EXPECT(r->masks[0] == 0xffff && r->masks[1] == 0xffffffff && r->masks[2] == 1);
     EXPECT((float)r->complex[0] == 2.5f && (float)r->complex[1] == -3.75f);
+    EXPECT((float)r->steps[0] == 6 && (float)r->steps[1] == 4 && (float)r->steps[2] == 5.5f && (float)r->steps[3] == -1.5f);
+    EXPECT((float)r->steps[4] == 1 && (float)r->steps[5] == 3);
 }
 
 int main()
