@@ -80,3 +80,24 @@ fn functions_are_declared() -> std::io::Result<()> {
     assert!(missing.is_empty(), "cuda_runtime_api.h doesn't declare {missing:?}");
     Ok(())
 }
+
+/// The types of pointers to functions of the driver API are named by the version that added the function.
+#[test]
+fn pointers_have_versions() -> std::io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../toolkit/include");
+    let header = std::fs::read_to_string(folder.join("cuda.h"))?;
+    let [(functions, ..), ..] = TABLES;
+    for line in std::fs::read_to_string(folder.join("cudaTypedefs.h"))?.lines() {
+        let Some((name, since)) = line
+            .strip_prefix("PTX2SPV_POINTER(")
+            .and_then(|line| line.strip_suffix(')'))
+            .and_then(|line| line.split_once(", "))
+        else {
+            continue;
+        };
+        let definition = header.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
+        let row = format!("{} {since} ", definition.unwrap_or(name));
+        assert!(functions.lines().any(|line| line.starts_with(&row)), "cudaTypedefs.h: {name} isn't of {since}");
+    }
+    Ok(())
+}

@@ -101,10 +101,9 @@ thread_local! {
 
 /// Before a call that may wait for other work, such as an allocation. Captures permit those by their mode and the thread's.
 pub(crate) fn potentially_unsafe() -> Result {
-    let (own, thread) = (MODE.get(), std::thread::current().id());
-    let forbids = |_: &MadeStream, sequence: &Sequence| match own {
+    let forbids = |_: &MadeStream, sequence: &Sequence| match MODE.get() {
         RELAXED => false,
-        _ if sequence.thread == thread => sequence.mode != RELAXED,
+        _ if sequence.thread == std::thread::current().id() => sequence.mode != RELAXED,
         THREAD_LOCAL => false,
         _ => sequence.mode == GLOBAL,
     };

@@ -1,7 +1,7 @@
 // Functions of the runtime API that few programs call: entry points of the driver, modules that the program loads, nodes of graphs, edges,
 // objects that graphs keep, copies in batches, limits of shared memory and function objects.
 #include "check.h"
-#include <cuda.h>
+#include <cudaTypedefs.h>
 #include <nvfunctional>
 #include <sm_60_atomic_functions.h>
 
@@ -36,7 +36,7 @@ static void loading(int *memory)
     void *function = nullptr;
     CHECK(cudaGetDriverEntryPoint("cuDeviceGetCount", &function, cudaEnableDefault, &status));
     int count = 0;
-    EXPECT(status == cudaDriverEntryPointSuccess && ((decltype(&cuDeviceGetCount))function)(&count) == CUDA_SUCCESS && count > 0);
+    EXPECT(status == cudaDriverEntryPointSuccess && ((PFN_cuDeviceGetCount)function)(&count) == CUDA_SUCCESS && count > 0);
     CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 12000, cudaEnableDefault, &status));
     EXPECT(status == cudaDriverEntryPointSuccess && function != nullptr);
 
