@@ -40,23 +40,25 @@ pub struct Needs<'f> {
     pub needed: FixedBitSet,
 }
 
-/// What the paths from a node need.
-#[derive(Clone)]
-struct State {
-    /// What a path needs.
-    some: FixedBitSet,
-    /// What a path needs before it leaves the innermost loop, the way out of which is part of it.
-    inside: FixedBitSet,
-    /// What all paths need sooner or later.
-    all: FixedBitSet,
-    /// What all paths need before a loop that doesn't use it, or after they leave the innermost loop.
-    soon: FixedBitSet,
-}
+/// What the paths from a node need: sets of items.
+type State = [FixedBitSet; 4];
+
+/// What a path needs.
+const SOME: usize = 0;
+/// What a path needs before it leaves the innermost loop, the way out of which is part of it.
+const INSIDE: usize = 1;
+/// What all paths need sooner or later.
+const ALL: usize = 2;
+/// What all paths need before a loop that doesn't use it, or after they leave the innermost loop.
+const SOON: usize = 3;
+
+const EVERY: [usize; 4] = [SOME, INSIDE, ALL, SOON];
 
 struct Solver<'p> {
     paths: &'p Paths<'p>,
     dependents: &'p Dependents,
     states: IndexVec<NodeId, State>,
+    none: FixedBitSet,
     before: IndexVec<NodeId, Vec<NodeId>>,
 }
 
@@ -65,13 +67,16 @@ impl<'f> Needs<'f> {
     pub fn new(function: &'f Function, dependents: &Dependents) -> Self {
         let paths = Paths::new(function, dependents, MOST_NODES, false);
         let mut solver = Solver::new(&paths, dependents);
-        solver.settle(|state| &mut state.some);
+        solver.settle(SOME);
+        let mut state = solver.empty();
         let mut starts = vec![None; paths.code.loops.len()];
         let mut needed = FixedBitSet::with_capacity(paths.code.loops.len());
         for (id, node) in paths.nodes.enumerated() {
-            let some = &solver.states[id].some;
+            let some = &solver.states[id][SOME];
             starts[node.place].get_or_insert_with(|| FixedBitSet::with_capacity(some.len())).union_with(some);
-            solver.node(node, |step, [some, ..]| needed.set(step.place, some || needed.contains(step.place)));
+            solver.node(node, &EVERY, &mut state, |step, [some, ..]| {
+                needed.set(step.place, some || needed.contains(step.place))
+            });
         }
         Self { starts, needed, code: paths.code }
     }
@@ -86,14 +91,15 @@ pub fn unsettled(function: &Function, dependents: &Dependents, compiler: Compile
     let paths = Paths::new(function, dependents, most_nodes, true);
     let mut solver = Solver::new(&paths, dependents);
     // What some path needs is added until nothing is missing.
-    solver.settle(|state| &mut state.some);
-    solver.settle(|state| &mut state.inside);
+    solver.settle(SOME);
+    solver.settle(INSIDE);
     // What one round computes for the next can't leave the loop: all paths need it until that is refuted.
-    solver.settle(|state| &mut state.all);
-    solver.settle(|state| &mut state.soon);
+    solver.settle(ALL);
+    solver.settle(SOON);
+    let mut state = solver.empty();
     let mut unsettled = FxHashSet::default();
     for node in paths.nodes.iter() {
-        solver.node(node, |step, [_, inside, _, soon]| {
+        solver.node(node, &EVERY, &mut state, |step, [_, inside, _, soon]| {
             // What only follows a loop can be computed after it, whatever the exit.
             let settled = soon && (inside || paths.code.loops[step.place].is_none());
             unsettled.extend(step.result.filter(|_| step.is_dot && !settled));
@@ -111,90 +117,102 @@ impl<'p> Solver<'p> {
         for (id, node) in paths.nodes.enumerated() {
             node.next.iter().for_each(|next: &NodeId| before[*next].push(id));
         }
-        let state = State { some: none.clone(), inside: none, all: all.clone(), soon: all };
-        Self { paths, dependents, states: IndexVec::filled(state, paths.nodes.len()), before }
+        let state = [none.clone(), none.clone(), all.clone(), all];
+        Self { paths, dependents, states: IndexVec::filled(state, paths.nodes.len()), none, before }
+    }
+
+    fn empty(&self) -> State {
+        std::array::from_fn(|_| self.none.clone())
     }
 
     /// Computes one set of all nodes from those that follow, until nothing changes.
-    fn settle(&mut self, set: impl Fn(&mut State) -> &mut FixedBitSet) {
+    fn settle(&mut self, set: usize) {
+        // What decides on any of them.
+        let sets: &[usize] = if set == SOME || set == ALL { &[SOME, ALL] } else { &[SOME, ALL, set] };
         let mut open: VecDeque<NodeId> = self.states.indices().rev().collect();
         let mut is_open = IndexVec::<NodeId, bool>::filled(true, open.len());
+        let mut start = self.empty();
         while let Some(id) = open.pop_front() {
             is_open[id] = false;
-            let mut start = self.node(&self.paths.nodes[id], |_, _| {});
-            if set(&mut start) != set(&mut self.states[id]) {
-                std::mem::swap(set(&mut self.states[id]), set(&mut start));
+            self.node(&self.paths.nodes[id], sets, &mut start, |_, _| {});
+            if start[set] != self.states[id][set] {
+                std::mem::swap(&mut self.states[id][set], &mut start[set]);
                 let before = self.before[id].iter().filter(|before| !std::mem::replace(&mut is_open[**before], true));
                 open.extend(before);
             }
         }
     }
 
-    /// What the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
-    fn node(&self, node: &Node, mut visit: impl FnMut(&Step, [bool; 4])) -> State {
-        let mut state = match node.next[..] {
-            [one, other] => Self::join(self.after(node, one), &self.after(node, other)),
-            [next] => self.after(node, next),
-            _ => {
-                let none = FixedBitSet::with_capacity(self.dependents.len());
-                State { some: none.clone(), inside: none.clone(), all: none.clone(), soon: none }
+    /// Writes some sets of what the paths from a node need. Tells of each step whether some paths need its result, and whether all do.
+    fn node(&self, node: &Node, sets: &[usize], state: &mut State, mut visit: impl FnMut(&Step, [bool; 4])) {
+        for &set in sets {
+            let next = |next: NodeId| self.after(set, node, next);
+            let state = &mut state[set];
+            match node.next[..] {
+                [one, other] => {
+                    state.clone_from(next(one));
+                    match set {
+                        SOME | INSIDE => state.union_with(next(other)),
+                        _ => state.intersect_with(next(other)),
+                    }
+                }
+                [one] => state.clone_from(next(one)),
+                _ => state.clear(),
             }
+        }
+        let add = |state: &mut State, item: Item, needed: [bool; 4]| {
+            sets.iter().filter(|set| needed[**set]).for_each(|set| state[*set].insert(item.position()));
         };
         for step in node.steps.iter().rev() {
-            let mut needed = match step.result {
-                Some(item) => state.sets().map(|set| {
-                    let was_needed = set.contains(item.position());
-                    set.set(item.position(), false);
-                    was_needed
-                }),
-                None => [true; 4],
-            };
+            let mut needed = [true; 4];
+            if let Some(item) = step.result {
+                for &set in sets {
+                    needed[set] = state[set].contains(item.position());
+                    state[set].set(item.position(), false);
+                }
+            }
             visit(step, needed);
             // A dot product that not all paths need is kept in its place, where it needs its operands.
-            if step.is_dot && needed[0] {
+            if step.is_dot && needed[SOME] {
                 needed = [true; 4];
             }
-            step.uses.iter().for_each(|item| state.add(*item, needed));
+            step.uses.iter().for_each(|item| add(state, *item, needed));
             // A compiler can make a condition of a selection, of which each arm needs one of the values.
             if let Some(either) = step.either {
-                either.into_iter().flatten().for_each(|item| state.add(item, [needed[0], needed[1], false, false]));
+                either
+                    .into_iter()
+                    .flatten()
+                    .for_each(|item| add(state, item, [needed[SOME], needed[INSIDE], false, false]));
                 if let ([_, _, true, _], [Some(a), Some(b)]) = (needed, either) {
                     let others = self.sources(b);
                     let common = self.sources(a).into_iter().filter(|item| others.contains(item));
-                    common.for_each(|item| state.add(item, needed));
+                    common.for_each(|item| add(state, item, needed));
                 }
             }
         }
         if let Instruction::Loop { used, .. } = &self.paths.code.instructions[node.place] {
             // What only follows the loop could be computed after it.
-            state.soon.intersect_with(used);
-        }
-        state
-    }
-
-    /// What the paths into both arms of a condition need.
-    fn join(one: State, other: &State) -> State {
-        State {
-            some: &one.some | &other.some,
-            inside: &one.inside | &other.inside,
-            all: &one.all & &other.all,
-            soon: &one.soon & &other.soon,
+            state[SOON].intersect_with(used);
         }
     }
 
-    /// What the paths from a node on the way to another need.
-    fn after(&self, node: &Node, next: NodeId) -> State {
-        let mut state = self.states[next].clone();
+    /// One set of what the paths from a node on the way to another need.
+    fn after(&self, set: usize, node: &Node, next: NodeId) -> &FixedBitSet {
         let (loops, place) = (&self.paths.code.loops, self.paths.nodes[next].place);
+        let state = &self.states[next];
         if loops[node.place] == Some(place) {
             // What a round passes on can't leave the loop.
-            state.inside.clone_from(&state.some);
+            &state[if set == INSIDE { SOME } else { set }]
         } else if loops[place] < loops[node.place] {
-            state.inside.clear();
-            // What a next round needs, too, can't leave the loop, however late those need it that leave.
-            state.soon.clone_from(&state.all);
+            match set {
+                INSIDE => &self.none,
+                // What a next round needs, too, can't leave the loop, however late those need it that leave.
+                SOON => &state[ALL],
+                _ => &state[set],
+            }
+        } else {
+            &state[set]
         }
-        state
     }
 
     /// An item, and those from which it is computed in any case.
@@ -209,19 +227,5 @@ impl<'p> Solver<'p> {
             }
         }
         sources
-    }
-}
-
-impl State {
-    fn sets(&mut self) -> [&mut FixedBitSet; 4] {
-        [&mut self.some, &mut self.inside, &mut self.all, &mut self.soon]
-    }
-
-    fn add(&mut self, item: Item, needed: [bool; 4]) {
-        for (set, needed) in self.sets().into_iter().zip(needed) {
-            if needed {
-                set.insert(item.position());
-            }
-        }
     }
 }
