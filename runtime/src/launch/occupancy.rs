@@ -6,7 +6,7 @@ use crate::device::attributes::{
     BLOCKS_PER_MULTIPROCESSOR, multiprocessors, shared_per_multiprocessor, threads_per_multiprocessor,
 };
 use crate::info::DeviceKind;
-use crate::info::limits::{MAX_BLOCK, MAX_SHARED};
+use crate::info::limits::MAX_BLOCK;
 use crate::module::kernel::{Kernel, KernelAttributes};
 
 /// Number of threads of a warp. Blocks occupy whole warps.
@@ -73,12 +73,9 @@ impl KernelAttributes {
         }
         let by_threads = threads_per_multiprocessor(device) / threads.next_multiple_of(WARP);
         let shared = dynamic_shared_bytes.saturating_add(self.static_shared_bytes);
-        if shared > MAX_SHARED {
-            return 0;
-        }
         let most = by_threads.min(BLOCKS_PER_MULTIPROCESSOR);
-        // Blocks without shared memory are no limit. One with more than the device has runs as well, with that memory elsewhere.
-        shared_per_multiprocessor(device).checked_div(shared).map_or(most, |blocks| blocks.clamp(1, most))
+        // Blocks without shared memory are no limit.
+        shared_per_multiprocessor(device).checked_div(shared).map_or(most, |blocks| blocks.min(most))
     }
 
     /// [`Kernel::occupancy`] of a kernel with these attributes.
