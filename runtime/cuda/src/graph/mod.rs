@@ -215,7 +215,9 @@ pub(crate) fn write_places<T>(
         return count.set(list.len());
     }
     let room = count.as_in().get()?;
-    for index in 0..room {
+    // What is no number of places, such as an address, is not taken for one.
+    let places = if u32::try_from(room).is_ok() { room } else { list.len() };
+    for index in 0..places {
         write(index, list.get(index));
     }
     count.set(room.min(list.len()))
