@@ -265,7 +265,7 @@ fn initializers() {
         ".global .f32 pi = 0f40490FDB;\n.const .u32 t[2][2] = {{1, 0x10}, {017, 0b101U}}, n = 5;\n\
          .global .u64 p[] = { foo, foo+8, generic(foo)-4, 0xFF(foo), 0xFF00(generic(foo)+4) };\n\
          .global .b8 s[] = \"a\\n\";\n.global .samplerref w = { addr_mode_0 = wrap, filter_mode = 1 };\n\
-         .global .b8 e[4] = {};\n.global .b8 z[4] = {1, 2, };",
+         .global .b8 e[4] = {};\n.global .b8 z[4] = {1, 2};",
     );
     let variables = variables(&source);
     let show = |init: &Init<'_>| -> String {
