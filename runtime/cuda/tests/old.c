@@ -195,7 +195,7 @@ static void edges(void)
     data[0] = data[1] = 7;
     count = 1;
     OK(cuGraphGetEdges_v2(graph, from, to, data, &count));
-    TRUE(count == 2 && data[0] == 0 && data[1] == 7);
+    TRUE(count == 1 && data[0] == 0 && data[1] == 7);
     count = 4;
     OK(cuGraphNodeGetDependentNodes(nodes[0], to, &count));
     TRUE(count == 2 && to[0] == nodes[1] && to[1] == nodes[2]);

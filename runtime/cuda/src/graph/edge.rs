@@ -135,7 +135,9 @@ fn write_edges(
     }
     write_places(list, wanted, count, |index, item| {
         write(index, item);
-        data.at(index).set_if_any(item.map_or(0, |(edge, _)| edge.data));
+        if let Some((edge, _)) = item {
+            data.at(index).set_if_any(edge.data);
+        }
     })
 }
 
