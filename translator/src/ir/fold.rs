@@ -32,11 +32,6 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
             {
                 return Some(folded);
             }
-            if op == Binary::Or
-                && let Some(whole) = joined_halves(&definition, a, b)
-            {
-                return Some(Folded::Value(whole));
-            }
             fold_binary(function, op, (a, constant(a)), (b, constant(b)))
         }
         Op::Compare(op, a, b) => {
@@ -69,24 +64,6 @@ pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<O
 pub fn looks_through(op: &Op) -> bool {
     use Binary::{And, Or, Shl, Shr, Xor};
     matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(And | Or | Xor | Shl | Shr, ..) | Op::Select(..))
-}
-
-/// The value whose halves these two are, extended and the upper one shifted to its place: a parameter of a function that was inlined, or a
-/// register that `mov` took apart.
-fn joined_halves(definition: &impl Fn(Value) -> Option<Op>, low: Value, high: Value) -> Option<Value> {
-    let half = |amount| matches!(definition(amount), Some(Op::Const(32)));
-    let extended = |value| match definition(value)? {
-        Op::Unary(Unary::ZeroExtend, word) => Some(word),
-        _ => None,
-    };
-    let truncated = |value| match definition(value)? {
-        Op::Unary(Unary::Truncate, whole) => Some(whole),
-        _ => None,
-    };
-    let whole = truncated(extended(low)?)?;
-    let Op::Binary(Binary::Shl, high, amount) = definition(high)? else { return None };
-    let Op::Binary(Binary::Shr, from, other) = definition(truncated(extended(high)?)?)? else { return None };
-    (from == whole && half(amount) && half(other)).then_some(whole)
 }
 
 /// What a mask comes to that leaves all the bits which a value can have, or none of them. Producers mask narrow integers, and consumers
