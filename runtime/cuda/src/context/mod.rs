@@ -19,7 +19,6 @@ use crate::abi::{
     CONTEXT_IS_DESTROYED, Code, Handle, INLINE, INVALID_CONTEXT, INVALID_VALUE, Out, Result, ThreadList,
     UNSUPPORTED_LIMIT, code, lock, objects,
 };
-use crate::stream::capture;
 
 /// A context. All contexts of a device share its queues.
 pub(crate) struct Context {
@@ -222,7 +221,7 @@ pub(crate) fn id(context: ContextHandle) -> Result<u64> {
 }
 
 /// The context of a handle, or the current one for NULL.
-fn given_or_current(context: ContextHandle) -> Result<Arc<Context>> {
+pub(crate) fn given_or_current(context: ContextHandle) -> Result<Arc<Context>> {
     state::check()?;
     if context.is_null() { current_even_if_broken() } else { context.get() }
 }
@@ -254,19 +253,6 @@ pub(crate) fn set_flags(flags: c_uint) -> Result {
     }
     context.flags.store(flags, Ordering::SeqCst);
     Ok(())
-}
-
-pub(crate) fn synchronize() -> Result {
-    let context = current()?;
-    capture::wait_for_all(&context)?;
-    context.after(context.device.synchronize())
-}
-
-pub(crate) fn synchronize_with(context: ContextHandle) -> Result {
-    let context = given_or_current(context)?;
-    context.check()?;
-    capture::wait_for_all(&context)?;
-    context.after(context.device.synchronize())
 }
 
 pub(crate) fn set_limit(limit: c_uint, value: usize) -> Result {

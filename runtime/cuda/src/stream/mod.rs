@@ -217,6 +217,21 @@ pub(crate) fn destroy(stream: StreamHandle) -> Result {
     stream.remove().map(|_| ())
 }
 
+/// Waits for all streams of the current context.
+pub(crate) fn synchronize_all() -> Result {
+    let context = context::current()?;
+    capture::wait_for_all(&context)?;
+    context.after(context.device.synchronize())
+}
+
+/// Waits for all streams of a context.
+pub(crate) fn synchronize_context(context: ContextHandle) -> Result {
+    let context = context::given_or_current(context)?;
+    context.check()?;
+    capture::wait_for_all(&context)?;
+    context.after(context.device.synchronize())
+}
+
 pub(crate) fn synchronize(stream: StreamHandle) -> Result {
     let Used { context, stream, .. } = used(stream)?.uncaptured()?;
     capture::potentially_unsafe()?;
