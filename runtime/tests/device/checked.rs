@@ -356,11 +356,13 @@ fn shared_memory_is_saved_to_its_last_byte() {
 
 /// Kernels that reach for what the host provides behind the module's variables, and from there for anything, by offsets known in advance.
 const ATTACKS: &str = include_str!("ptx/checked_attacks.ptx");
+const REGISTERS: &str = include_str!("ptx/checked_registers.ptx");
 
 #[test]
 fn what_the_host_provides_is_out_of_reach() {
     for context in Context::checking() {
         let (device, module) = (&context.device, load(&context, "attacks.ptx", ATTACKS));
+        let registers = load(&context, "registers.ptx", REGISTERS);
         let out = device.upload(&[0_u64]).unwrap();
         let one = LaunchConfig::linear(1, 1);
         module.kernel("place").unwrap().run(&one, &[Arg::Pointer(&out)]).unwrap();
@@ -377,12 +379,14 @@ fn what_the_host_provides_is_out_of_reach() {
             ("folded", far),
             ("selected", far),
             ("heap", target),
+            ("registers", target),
             ("parameters", target),
             ("texture", target),
         ];
         for (kernel, index) in kernels {
             out.write(0, &77_u64.to_le_bytes()).unwrap();
-            let (kind, text) = fault(&context, &module, kernel, &one, &[index.into(), Arg::Pointer(&out)]);
+            let module = if kernel == "registers" { &registers } else { &module };
+            let (kind, text) = fault(&context, module, kernel, &one, &[index.into(), Arg::Pointer(&out)]);
             assert!([FindingKind::OutOfBounds, FindingKind::UseAfterFree].contains(&kind), "{kernel}: {text}");
             assert_eq!(out.download::<u64>().unwrap(), [0], "{kernel}");
         }
