@@ -374,18 +374,17 @@ fn what_the_host_provides_is_out_of_reach() {
         let from = |ahead: u64| target.wrapping_sub(variable).wrapping_sub(ahead);
         let (near, far) = (from(0), from(1 << 20));
         let kernels = [
-            ("beyond", near),
-            ("far", far),
-            ("folded", far),
-            ("selected", far),
-            ("heap", target),
-            ("registers", target),
-            ("parameters", target),
-            ("texture", target),
+            (&module, "beyond", near),
+            (&module, "far", far),
+            (&module, "folded", far),
+            (&module, "selected", far),
+            (&module, "heap", target),
+            (&registers, "registers", target),
+            (&module, "parameters", target),
+            (&module, "texture", target),
         ];
-        for (kernel, index) in kernels {
+        for (module, kernel, index) in kernels {
             out.write(0, &77_u64.to_le_bytes()).unwrap();
-            let module = if kernel == "registers" { &registers } else { &module };
             let (kind, text) = fault(&context, module, kernel, &one, &[index.into(), Arg::Pointer(&out)]);
             assert!([FindingKind::OutOfBounds, FindingKind::UseAfterFree].contains(&kind), "{kernel}: {text}");
             assert_eq!(out.download::<u64>().unwrap(), [0], "{kernel}");

@@ -119,7 +119,6 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
     let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
     let all = || families.iter().zip(0..).filter(|(family, _)| computes(family) && family.queue_count > 0);
     let has_timestamps = |family: &vk::QueueFamilyProperties| family.timestamp_valid_bits > 0;
-    let has_graphics = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
     // The first of the best.
     all().min_by_key(|(family, _)| (!has_timestamps(family), has_graphics(family)))
 }
@@ -128,8 +127,11 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
 /// operations of subgroups in divergent control flow, or is lost at an invalid instruction pointer. One queue of it is enough, even
 /// if nothing is submitted there.
 fn graphics_family(families: &[vk::QueueFamilyProperties]) -> Option<u32> {
-    let has_graphics = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
     (0..).zip(families).find(|(_, family)| has_graphics(family) && family.queue_count > 0).map(|(index, _)| index)
+}
+
+fn has_graphics(family: &vk::QueueFamilyProperties) -> bool {
+    family.queue_flags.contains(vk::QueueFlags::GRAPHICS)
 }
 
 impl Error {
