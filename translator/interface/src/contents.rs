@@ -239,7 +239,9 @@ impl Contents {
         let roots = [Glsl::Sqrt, Glsl::InverseSqrt];
         let rounding = [Glsl::Trunc, Glsl::RoundEven, Glsl::Floor, Glsl::Ceil];
         match fact {
-            "fma_f32_fused" | "fma_f32_denormals" | "fma_f32_flushes" => self.has_function(&[Glsl::Fma], 32),
+            "fma_f32_fused" | "fma_f32_denormals" | "fma_f32_flushes" | "known_factors_f32_right" => {
+                self.has_function(&[Glsl::Fma], 32)
+            }
             "min_max_f32_exact" => self.has_function(&[Glsl::NMin, Glsl::NMax], 32),
             "negate_f32_exact" => self.has(&[Op::FNegate], 32),
             "to_integer_f32_saturates" => self.has(&[Op::ConvertFToS, Op::ConvertFToU], 0),

@@ -78,11 +78,13 @@ pub struct Facts {
     /// Sums, differences, products, quotients and `Fma` on f32 that the facts vouch for give no other result where the driver's
     /// compiler knows that an operand is zero or NaN, or that two are the same value. Which NaN it is may differ where no fact says.
     pub known_specials_f32_right: bool,
-    /// The same where it knows an operand to be another constant.
+    /// The same where it knows an operand to be another constant, but for both factors of an `Fma`.
     pub known_constants_f32_right: bool,
+    /// The same where it knows both factors of an `Fma`.
+    pub known_factors_f32_right: bool,
     /// [`Facts::known_specials_f32_right`] on f64.
     pub known_specials_f64_right: bool,
-    /// [`Facts::known_constants_f32_right`] on f64.
+    /// [`Facts::known_constants_f32_right`] on f64, both factors of an `Fma` included.
     pub known_constants_f64_right: bool,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
     pub rounding_exact: bool,
@@ -204,6 +206,7 @@ impl Facts {
         roots_f32_flush: false,
         known_specials_f32_right: true,
         known_constants_f32_right: true,
+        known_factors_f32_right: true,
         known_specials_f64_right: true,
         known_constants_f64_right: true,
         rounding_exact: true,

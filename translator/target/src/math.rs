@@ -171,6 +171,7 @@ impl Math {
                 Topic::Constants => {
                     facts.known_specials_f32_right = true;
                     facts.known_constants_f32_right = true;
+                    facts.known_factors_f32_right = true;
                     facts.known_specials_f64_right = true;
                     facts.known_constants_f64_right = true;
                 }

@@ -213,6 +213,7 @@ fn tests_are_shared() {
         denormals_f64_kept: true,
         known_specials_f32_right: true,
         known_constants_f32_right: true,
+        known_factors_f32_right: true,
         known_specials_f64_right: true,
         known_constants_f64_right: true,
         ..Facts::default()

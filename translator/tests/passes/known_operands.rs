@@ -141,6 +141,37 @@ fn numbers_from_memory_stay() {
     check(&function(&target, |_, x| [x, x]), &target, |x| [x, x]);
 }
 
+/// Of an `Fma` whose factors a driver may both know, one is hidden from a driver that would round their product.
+#[test]
+fn one_of_two_known_factors_is_hidden() {
+    let reference = Target::reference();
+    let facts = Facts { known_factors_f32_right: false, ..reference.facts.clone() };
+    let wrong = Target { facts, ..Target::reference() };
+    type Made = fn(&Builder<'_>, Value, Value) -> Value;
+    let operations: [(Made, bool); 7] = [
+        (|b, x, two| b.fma(x, two, two), false),
+        (|b, x, two| b.fma(two, x, x), false),
+        (|b, x, _| b.fma(x, x, x), false),
+        (|b, x, two| b.fma(two, two, x), true),
+        (|b, x, two| b.fma(b.fmul(two, two), b.fsub(two, two), x), true),
+        // What is known times what is not is unknown.
+        (|b, x, two| b.fma(b.fma(x, two, two), b.fadd(x, two), two), false),
+        (|b, _, two| b.fadd(two, two), false),
+    ];
+    for (made, is_hidden) in operations {
+        for (target, is_hidden) in [(&wrong, is_hidden), (&reference, false)] {
+            let mut function = Function::default();
+            let b = Builder::new(&mut function);
+            let bits = b.load_one(access(Space::Shared, 4), b.i32(0));
+            let result = made(&b, b.bitcast(bits, Type::F32), b.f32(2.0));
+            b.store(access(Space::Global, 4), b.i64(GLOBAL_BASE), vec![b.bits(result)]);
+            b.finish();
+            legalize(&mut function, target).unwrap();
+            assert_eq!(hides(&function), is_hidden, "{function}");
+        }
+    }
+}
+
 /// A driver that is wrong about f64 alone gets to know all of f32.
 #[test]
 fn a_width_that_is_right_stays() {

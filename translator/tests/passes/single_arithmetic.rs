@@ -29,6 +29,7 @@ fn known_operands_right() -> Facts {
     Facts {
         known_specials_f32_right: true,
         known_constants_f32_right: true,
+        known_factors_f32_right: true,
         known_specials_f64_right: true,
         known_constants_f64_right: true,
         ..Facts::default()

@@ -26,14 +26,17 @@ pub enum Selection {
     Specials,
     /// Other constants.
     Constants,
+    /// The same other constant as both factors of an `fma`.
+    Factors,
     /// One constant of any kind, or one value twice.
     Any,
 }
 
 /// Facts that say whether modules must hide operands of arithmetic.
-pub const FACTS: [(Fact, &[Known], Selection); 4] = [
+pub const FACTS: [(Fact, &[Known], Selection); 5] = [
     (|facts| &mut facts.known_specials_f32_right, SINGLE, Selection::Specials),
     (|facts| &mut facts.known_constants_f32_right, SINGLE, Selection::Constants),
+    (|facts| &mut facts.known_factors_f32_right, &[SINGLE_FMA], Selection::Factors),
     (|facts| &mut facts.known_specials_f64_right, DOUBLE, Selection::Specials),
     (|facts| &mut facts.known_constants_f64_right, DOUBLE, Selection::Constants),
 ];
@@ -43,8 +46,10 @@ const SINGLE: &[Known] = &[
     Known::single("sub.rn.f32 %d, %o;", 2, |facts| facts.are_normals_exact()),
     Known::single("mul.rn.f32 %d, %o;", 2, |facts| facts.are_normals_exact()),
     Known::single("div.rn.f32 %d, %o;", 2, |facts| facts.div_f32_rounded || facts.div_f32_normal),
-    Known::single("fma.rn.f32 %d, %o;", 3, |facts| facts.fma_f32_fused),
+    SINGLE_FMA,
 ];
+
+const SINGLE_FMA: Known = Known::single("fma.rn.f32 %d, %o;", 3, |facts| facts.fma_f32_fused);
 
 const DOUBLE: &[Known] = &[
     Known::double("add.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
@@ -166,7 +171,7 @@ impl Known {
         use Operand::{Constant, First, Second};
         let numbers = match selection {
             Selection::Specials => 0..SPECIALS,
-            Selection::Constants => SPECIALS..NUMBERS.len(),
+            Selection::Constants | Selection::Factors => SPECIALS..NUMBERS.len(),
             Selection::Any => 0..NUMBERS.len(),
         };
         let mut list = Vec::new();
@@ -180,7 +185,7 @@ impl Known {
                 list.extend(others.flat_map(|other| [vec![constant, other, First], vec![other, constant, First]]));
             }
         }
-        if selection != Selection::Constants {
+        if matches!(selection, Selection::Specials | Selection::Any) {
             list.extend([vec![First, First, Second], vec![First, Second, First], vec![Second, First, First]]);
         }
         // With two operands, some combinations become equal, and some have no known operand left.
@@ -190,6 +195,15 @@ impl Known {
                 || operands.iter().filter(|operand| **operand == First).count() > 1
         };
         list.retain(is_known);
+        // Both factors of an `fma` on f32 are a selection of their own.
+        let has_known_factors = |operands: &Vec<Operand>| {
+            self.width == Width::Single && matches!(operands[..], [Constant(_), Constant(_), _])
+        };
+        match selection {
+            Selection::Constants => list.retain(|operands| !has_known_factors(operands)),
+            Selection::Factors => list.retain(has_known_factors),
+            Selection::Specials | Selection::Any => {}
+        }
         let mut distinct: Vec<Vec<Operand>> = Vec::new();
         for operands in list {
             if !distinct.contains(&operands) {

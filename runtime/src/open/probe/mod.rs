@@ -218,6 +218,7 @@ mod tests {
         let promised = Facts {
             known_specials_f32_right: true,
             known_constants_f32_right: true,
+            known_factors_f32_right: true,
             known_specials_f64_right: true,
             known_constants_f64_right: true,
             convert_f32_exact: true,

@@ -1,8 +1,11 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
-//! Arithmetic on f16 may be right as long as the compiler knows no operand ([`Facts::known_operands_f16_right`]): Mesa's for Intel rounds the
-//! product of two factors of `Fma`, and Mesa's computations on constants round to f32 first.
+//! Where the compiler is only wrong to round the product of two factors of `Fma` that it knows ([`Facts::known_factors_f32_right`]), as Mesa's for
+//! Intel does, one of them is hidden.
+//!
+//! Arithmetic on f16 may be right as long as the compiler knows no operand ([`Facts::known_operands_f16_right`]): Mesa's for Intel rounds
+//! such a product on f16 too, and Mesa's computations on constants round to f32 first.
 //!
 //! A dot product that stands for `fma` ([`Facts::dot_f32_fused`]) is a product and a sum for the driver that computes it so. Where a factor is 1
 //! or -1 there is no product, and NVIDIA's driver reorders that sum with another such sum that the addend is. It takes `x * -2 + x` for `-x`, also
@@ -33,7 +36,8 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     let dots = Dots::of(function);
     let hides_some = hides_any(facts, Type::F32) || hides_any(facts, Type::F64);
     let hides_halves = !facts.known_operands_f16_right && has(function, is_half);
-    if dots.is_none() && !hides_some && !hides_halves && !facts.to_integer_f32_saturates {
+    let hides_factors = !facts.known_factors_f32_right && has(function, |op| matches!(op, Op::Fma(..)));
+    if dots.is_none() && !hides_some && !hides_halves && !hides_factors && !facts.to_integer_f32_saturates {
         return;
     }
     let unknown = Unknown::of(function, facts);
@@ -44,6 +48,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
         let is_hidden = |b: &Builder<'_>, value: Value| match b.known(value) {
             Some(bits) => hides(facts, b.type_of(value), bits),
             None => hides_any(facts, b.type_of(value)) && !unknown.value(value),
+        };
+        // The factor of an `Fma` that is hidden because of the other one: a constant, if there is one, which needs no instruction in a loop.
+        let hidden_factor = |b: &Builder<'_>, op: &Op| match *op {
+            Op::Fma(x, y, _) if unknown.are_factors_known(b.type_of(x), x, y) => {
+                Some(if b.known(y).is_some() { y } else { x })
+            }
+            _ => None,
         };
         match *stmt {
             Stmt::Let(result, Op::Binary(Binary::FSub, x, y)) => {
@@ -69,12 +80,13 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
                 let original = |value| originals.get(&value).copied().unwrap_or(value);
                 let mut hides_by_dot = dots.as_ref().map_or([false; 3], |dots| dots.hides(op, original)).into_iter();
                 let mut changed = false;
+                let factor = hidden_factor(b, &op);
                 // An approximation may be another one for a constant.
                 let is_approximate = matches!(op, Op::Binary(Binary::FDivApprox, ..));
                 let op = map_op_operands(op, |value| {
                     let is_ordinary = |bits| !is_special(b.type_of(value), bits);
                     let by_value = is_hidden(b, value) && !(is_approximate && b.known(value).is_some_and(is_ordinary));
-                    let hides = hides_by_dot.next() == Some(true) || by_value;
+                    let hides = hides_by_dot.next() == Some(true) || by_value || factor == Some(value);
                     changed |= hides;
                     if hides { first.hide(b, value) } else { value }
                 });
@@ -364,6 +376,8 @@ impl Unknown<'_> {
     /// values of some.
     fn op(&self, ty: Type, op: &Op) -> bool {
         match *op {
+            // One of them is hidden.
+            Op::Fma(x, y, _) if self.are_factors_known(ty, x, y) => true,
             op if is_arithmetic(&op) => {
                 let hides = hides_any(self.facts, ty);
                 // A value that must be hidden is unknown afterwards.
@@ -382,6 +396,11 @@ impl Unknown<'_> {
             Op::Select(_, a, b) => self.value(a) && self.value(b),
             _ => false,
         }
+    }
+
+    /// Whether a driver may know both factors of an `Fma` on a type, and must not.
+    fn are_factors_known(&self, ty: Type, x: Value, y: Value) -> bool {
+        ty == Type::F32 && !self.facts.known_factors_f32_right && !self.value(x) && !self.value(y)
     }
 
     fn is_lowest(&self, value: Value) -> bool {

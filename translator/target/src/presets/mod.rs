@@ -105,7 +105,8 @@ const ALL: [Preset; 16] = [
     // No half precision, and subgroups of 64 only.
     preset!("amd-gcn", "AMD Radeon RX 570 (POLARIS10), RADV, Mesa 26.0.6"),
     // From the sources of Turnip in Mesa 26 (`tu_device.cc`): 8-bit storage and 64-bit atomics depend on the chip. Turnip 25.0 has no
-    // clocks, and whether its `mad.f32` rounds once is unknown.
+    // clocks. Its `mad.f32` isn't known to round once: Qualcomm's OpenCL driver says neither CL_FP_FMA nor CL_FP_DENORM of f32, of Adreno 640, 750
+    // and others (https://github.com/galloty/genefer22/issues/12), and Mesa's sources say nothing of it.
     preset!("adreno", "Qualcomm Adreno 740, Turnip, Mesa 26"),
     preset!("apple-moltenvk", "Apple M1, MoltenVK 1.4.1"),
     // No Vulkan memory model before MoltenVK 1.3.
