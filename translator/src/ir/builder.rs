@@ -113,7 +113,7 @@ impl<'f> Builder<'f> {
     }
 
     /// A new value of an operation, without simplification.
-    fn define(&self, ty: Type, op: Op) -> Value {
+    pub fn define(&self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
         self.note(value, op);
         self.push(Stmt::Let(value, op));

@@ -10,7 +10,7 @@ mod outline;
 mod reports;
 
 pub(crate) use arithmetic::approximate::expand_approximate;
-pub(crate) use arithmetic::bits::{expand_bits, expand_saturate};
+pub(crate) use arithmetic::bits::{expand_bits, expand_extrema, expand_saturate};
 pub(crate) use arithmetic::division::expand_division;
 pub(crate) use arithmetic::dot::expand_dot;
 pub(crate) use arithmetic::extreme_groups::group_extremes;
@@ -36,6 +36,7 @@ pub(crate) use driver::known_operands::hide_known_operands;
 pub use driver::lane_calls::{choose_lane_calls, separate_lane_loops};
 pub use driver::loop_budget::report_cut_loops;
 pub use driver::nesting::flatten_nesting;
+pub(crate) use driver::rotations::show_rotations;
 pub use driver::rounds::{CountedRounds, counted_rounds, most_rounds, short_loops};
 pub(crate) use driver::signs::hide_signs;
 pub use memory::accesses::{Allocations, check_accesses};

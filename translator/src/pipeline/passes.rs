@@ -195,6 +195,8 @@ pub static PASSES: &[Pass] = &[
     }),
     // What others make of operations would hide which of their results are seen.
     policy("expand_nans", Mapped, |function, policy| legalize::expand_nans(function, &policy.floats.trusted)),
+    // After it, since what these make of an extreme shows its operands' NaNs.
+    policy("expand_extrema", Mapped, |function, policy| legalize::expand_extrema(function, &policy.floats.trusted)),
     // Before the atomics that it looks for are replaced.
     policy("expand_narrow_memory", Mapped, |function, policy| {
         legalize::expand_narrow_memory(function, policy.memory.narrow_global)
@@ -316,6 +318,8 @@ pub static PASSES: &[Pass] = &[
     policy("flatten_nesting", Legal, |function, policy| legalize::flatten_nesting(function, policy.nesting)),
     every("propagate_copies", Legal, opt::propagate_copies),
     every("remove_dead", Legal, opt::remove_dead),
+    // Nothing folds constants from here on.
+    every("show_rotations", Legal, legalize::show_rotations),
     // When addresses are what they will be.
     unit("hide_address_sums", Legal, Legal, |unit, settings| {
         if settings.policy.hide_address_sums {

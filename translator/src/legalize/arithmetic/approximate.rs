@@ -87,8 +87,11 @@ fn full_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
 
 /// `2^x` with zero for subnormal results. Subnormal operands give one as zeros do.
 fn flushed_exp2(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
-    let power =
-        if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, x) } else { unless_nan(b, x, exp2(b, fused, x, None)) };
+    let power = if facts.exp2_f32_close {
+        b.unary(Unary::Exp2Approx, x)
+    } else {
+        unless_beyond(b, x, finite_exp2(b, fused, x, None))
+    };
     if facts.exp2_f32_close && facts.exp2_f32_flushes {
         return power;
     }
@@ -117,21 +120,26 @@ fn lowered_exp2(b: &Builder<'_>, fused: bool, x: Value) -> Value {
     let is_low = is_low(b, x);
     let [places, none] = [64 << 23, 0].map(|places| b.i32(places));
     let [factor, one] = [2f32.powi(-64), 1.0].map(|number| b.f32(number));
-    let raised = exp2(b, fused, b.maximum(Compare::FLess, b.f32(LEAST), x), Some(b.select(is_low, places, none)));
-    unless_nan(b, x, b.fmul(raised, b.select(is_low, factor, one)))
+    let clamped = b.maximum(Compare::FLess, b.f32(LEAST), x);
+    let raised = finite_exp2(b, fused, clamped, Some(b.select(is_low, places, none)));
+    unless_beyond(b, x, b.fmul(raised, b.select(is_low, factor, one)))
 }
 
-/// `2^x` for an operand from -126 on, infinity from 128 on, and any number for a NaN: the power of the operand's fraction, to whose exponent the
-/// whole part is added. Something more may be added to the bits, for lower operands.
-fn exp2(b: &Builder<'_>, fused: bool, x: Value, more: Option<Value>) -> Value {
+/// `2^x` from -126 to below 128: the power of the fraction, to whose exponent the whole part is added. Something more may be added to the bits,
+/// for lower operands.
+fn finite_exp2(b: &Builder<'_>, fused: bool, x: Value, more: Option<Value>) -> Value {
     let integers = b.f32(INTEGERS[1]);
-    // 2^128 comes out as the bits of infinity.
-    let clamped = b.minimum(Compare::FLess, x, b.f32(128.0));
-    let sum = b.fadd(clamped, integers);
-    let power = power_of_fraction(b, fused, b.fsub(clamped, b.fsub(sum, integers)));
+    let sum = b.fadd(x, integers);
+    let power = power_of_fraction(b, fused, b.fsub(x, b.fsub(sum, integers)));
     // The last bits of the sum are the whole part's.
     let bits = b.add(b.bits(power), b.shl(b.bits(sum), 23));
     b.bitcast(more.map_or(bits, |more| b.add(bits, more)), Type::F32)
+}
+
+/// `2^x` where it is finite, else infinity or NaN.
+fn unless_beyond(b: &Builder<'_>, x: Value, power: Value) -> Value {
+    let beyond = b.fadd(x, b.f32(f32::INFINITY));
+    b.select(b.flt(x, b.f32(128.0)), power, beyond)
 }
 
 /// `2^x` for |x| <= 1/2.
@@ -312,7 +320,7 @@ fn tanh(b: &Builder<'_>, facts: &Facts, fused: bool, x: Value) -> Value {
     let clamped = b.minimum(Compare::FLess, distance, b.f32(10.0));
     let exponent = b.fmul(clamped, b.f32(2.0 * std::f32::consts::LOG2_E));
     let power =
-        if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, exponent) } else { exp2(b, fused, exponent, None) };
+        if facts.exp2_f32_close { b.unary(Unary::Exp2Approx, exponent) } else { finite_exp2(b, fused, exponent, None) };
     let [one, two] = [b.f32(1.0), b.f32(2.0)];
     let fraction = b.binary(Binary::FDivApprox, two, b.fadd(power, one));
     let far = b.fsub(one, fraction);

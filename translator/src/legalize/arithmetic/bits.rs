@@ -8,7 +8,8 @@ use crate::policy::Policy;
 use crate::soft::{self, SINGLE};
 use ptx2spv_target::Facts;
 
-/// Replaces `FNeg`, `FMin`, `FMax`, `SaturateToSigned` and `SaturateToUnsigned` where the target's own are not correct.
+/// Replaces `FNeg`, `SaturateToSigned` and `SaturateToUnsigned` where the target's own are not correct, and `FMin` and `FMax` where its
+/// comparisons aren't either.
 pub fn expand_bits(function: &mut Function, facts: &Facts) {
     if facts.negate_f32_exact && facts.min_max_f32_exact && facts.to_integer_f32_saturates {
         return;
@@ -17,12 +18,7 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     let mut whole = FxHashSet::default();
     rewrite_ops(function, |b, _, op| match op {
         Op::Unary(Unary::FNeg, x) if !facts.negate_f32_exact => Some(soft::negated(b, x)),
-        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y)
-            if !facts.min_max_f32_exact && facts.denormals_f32_kept =>
-        {
-            Some(extremum(b, op == Binary::FMax, x, y))
-        }
-        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y) if !facts.min_max_f32_exact => {
+        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y) if !facts.min_max_f32_exact && !compares(facts) => {
             let [x, y] = [x, y].map(|operand| b.bits(operand));
             let result = b.bitcast(soft::extremum(b, SINGLE, op == Binary::FMax, false, x, y), Type::F32);
             whole.insert(result);
@@ -36,14 +32,50 @@ pub fn expand_bits(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// The larger of two floats or the smaller one, by the device's comparisons. A NaN loses against a number; two give any.
-fn extremum(b: &Builder<'_>, largest: bool, x: Value, y: Value) -> Value {
-    let (less, more) = if largest { (y, x) } else { (x, y) };
-    let beyond = b.flt(less, more);
-    // Equal are numbers of the same bits, and zeros.
-    let of_equals = b.and(b.feq(x, y), b.slt(b.bits(less), b.bits(more)));
-    let is_nan = b.fne(y, y);
-    b.select(b.or(b.or(beyond, of_equals), is_nan), x, y)
+/// Whether the device's comparisons decide between the operands of a minimum or a maximum.
+fn compares(facts: &Facts) -> bool {
+    !facts.min_max_f32_exact && facts.denormals_f32_kept
+}
+
+/// Replaces `FMin` and `FMax` by the device's comparisons, where these are right.
+pub fn expand_extrema(function: &mut Function, facts: &Facts) {
+    if !compares(facts) {
+        return;
+    }
+    // Values that are no NaN.
+    let mut numbers = FxHashSet::default();
+    rewrite_ops(function, |b, _, op| match op {
+        Op::Binary(op @ (Binary::FMin | Binary::FMax), x, y) => {
+            let is_number = |value| match b.known(value) {
+                Some(bits) => !f32::from_bits(bits as u32).is_nan(),
+                None => numbers.contains(&value),
+            };
+            let (x, y) = if is_number(x) { (y, x) } else { (x, y) };
+            let has_number = is_number(y);
+            let result = extremum(b, op == Binary::FMax, has_number, x, y);
+            if has_number {
+                numbers.insert(result);
+            }
+            Some(result)
+        }
+        _ => None,
+    });
+}
+
+/// The larger of two floats or the smaller one. A NaN loses against a number; two give any.
+fn extremum(b: &Builder<'_>, largest: bool, is_y_number: bool, x: Value, y: Value) -> Value {
+    let is_beyond = if largest { b.flt(y, x) } else { b.flt(x, y) };
+    // The second one if either is NaN.
+    let result = b.select(is_beyond, x, y);
+    let result = if is_y_number { result } else { b.select(b.feq(y, y), result, x) };
+    // Equal are numbers of the same bits, and zeros, of which that of the other operand may be the wrong one.
+    let zero = if largest { 0 } else { SINGLE.sign() };
+    if b.known(y).is_some_and(|bits| bits & (SINGLE.sign() - 1) != 0 || bits == zero) {
+        return result;
+    }
+    let [x_bits, y_bits] = [x, y].map(|operand| b.bits(operand));
+    let of_equals = if largest { b.and(x_bits, y_bits) } else { b.or(x_bits, y_bits) };
+    b.select(b.feq(x, y), b.bitcast(of_equals, Type::F32), result)
 }
 
 /// `Saturate`. No device is known that keeps subnormals in `NClamp`.

@@ -56,13 +56,14 @@ fn gives_nvidia_nan(op: &Op, ty: Type, facts: &Facts) -> bool {
         Op::Unary(Unary::WidenHalf, _) => facts.nan_conversions_f16_nvidia,
         Op::Fma(..)
         | Op::Unary(Unary::Sqrt | Unary::Root(_) | Unary::FNeg, _)
-        | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv | Binary::FMin | Binary::FMax, ..) => {
+        | Op::Binary(Binary::FAdd | Binary::FSub | Binary::FMul | Binary::FDiv, ..) => {
             if ty == Type::F32 {
                 facts.nan_f32_nvidia
             } else {
                 facts.nan_f64_nvidia
             }
         }
+        Op::Binary(Binary::FMin | Binary::FMax, ..) => facts.min_max_f32_exact && facts.nan_f32_nvidia,
         _ => false,
     }
 }

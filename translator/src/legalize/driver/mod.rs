@@ -8,6 +8,7 @@ pub(in crate::legalize) mod known_operands;
 pub(in crate::legalize) mod lane_calls;
 pub(in crate::legalize) mod loop_budget;
 pub(in crate::legalize) mod nesting;
+pub(in crate::legalize) mod rotations;
 pub(in crate::legalize) mod rounds;
 mod shape;
 pub(in crate::legalize) mod signs;
