@@ -6,6 +6,7 @@
 pub mod dependence;
 mod graph;
 mod joins;
+pub mod liveness;
 pub mod loops;
 mod stop;
 pub mod switch;

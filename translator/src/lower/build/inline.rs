@@ -3,6 +3,7 @@
 use super::recursion::{Site, Slot, Stack};
 use super::shared::{Returns, Shared};
 use super::{Build, Instance, Waiting};
+use crate::cfg::liveness::StackCall;
 use crate::cfg::{BlockId, End};
 use crate::decode::program::{Base, FuncId, Function, Instruction, Operand, Param, ParamId, Reg};
 use crate::diagnostic::{Diagnostic, Result, Span};
@@ -258,7 +259,8 @@ impl<'p> Build<'p> {
         let back = (back, instance.pending.len());
         self.returned(instance, callee, call, values)?;
         if let Some(stack) = &mut self.stack {
-            stack.sites.push(Site { callee: number, check, push, back, exits: instance.exits, at: call.at });
+            let places = StackCall { check, push, back };
+            stack.sites.push(Site { callee: number, places, exits: instance.exits, at: call.at });
         }
         Ok(())
     }

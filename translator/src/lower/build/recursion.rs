@@ -13,12 +13,13 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::StateSpace;
+use crate::cfg::liveness::{Liveness, StackCall};
 use crate::cfg::switch::switch_among;
 use crate::cfg::{BasicBlock, BlockId, End};
 use crate::decode::program::{Function, Program};
 use crate::diagnostic::{Diagnostic, Result, Span};
 use crate::index::{Index, IndexVec};
-use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Op, Space, Stmt, Type, Value, Var, VarSet};
+use crate::ir::{self, Access, Block, Builder, Compare, MemoryOrder, Space, Type, Value, Var, VarSet};
 use crate::lower::layout;
 use crate::lower::layout::call_graph::Code;
 use crate::lower::layout::frame::Locals;
@@ -62,12 +63,8 @@ pub(super) struct Instance {
 pub(super) struct Site {
     /// Which instance is called, by number.
     pub(super) callee: usize,
-    /// The block that is to check for room on the stack.
-    pub(super) check: BlockId,
-    /// The block that is to push, and where in it.
-    pub(super) push: (BlockId, usize),
-    /// The block after the call, and where in it everything is to be popped.
-    pub(super) back: (BlockId, usize),
+    /// Its places in the graph.
+    pub(super) places: StackCall,
     /// Where a thread goes whose stack is too small.
     pub(super) exits: BlockId,
     /// The call.
@@ -139,7 +136,7 @@ impl Stack {
         let mut returns: FxHashMap<BlockId, usize> = FxHashMap::default();
         for (number, instance) in self.instances.iter().enumerate() {
             let sites = (0_u64..).zip(&self.sites).filter(|(_, site)| site.callee == number);
-            let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.back.0)).collect();
+            let cases: Vec<(u64, BlockId)> = sites.map(|(id, site)| (id, site.places.back.0)).collect();
             let which = function.var(Type::I32);
             let Some(first) = switch_among(function, blocks, None, which, &cases) else { continue };
             let b = Builder::new(function);
@@ -152,7 +149,8 @@ impl Stack {
             returns.insert(instance.returns, number);
         }
         let assigned = self.assigned(function, blocks);
-        let live = Liveness::new(function, blocks, &self.sites, |block| {
+        let calls: Vec<StackCall> = self.sites.iter().map(|site| site.places).collect();
+        let live = Liveness::new(function, blocks, &calls, |block| {
             let instance = self.instances.get(*returns.get(&block)?)?;
             let mut results = VarSet::new(function.vars.len());
             for var in instance.slots.iter().flat_map(Slot::vars) {
@@ -162,12 +160,13 @@ impl Stack {
         });
         for (id, site) in (0_u32..).zip(&self.sites) {
             let Some(callee) = self.instances.get(site.callee) else { continue };
-            let caller = self.instances.iter().find(|instance| instance.blocks.contains(&(site.push.0.position())));
+            let caller =
+                self.instances.iter().find(|instance| instance.blocks.contains(&(site.places.push.0.position())));
             let mut saved = Vec::new();
             if caller.is_some_and(|caller| caller.group == callee.group)
                 && let Some(assigned) = assigned.get(&callee.group)
             {
-                let across = live.at(blocks, site.back);
+                let across = live.at(blocks, site.places.back);
                 saved = across.iter().filter(|var| assigned.contains(*var)).collect();
                 saved.retain(|var| ![self.top, self.frame].contains(var));
                 // Wide variables first, so that all are aligned.
@@ -225,9 +224,9 @@ impl Stack {
             Some(most) => b.compare(Compare::LessUnsigned, b.i32(most), top),
             None => b.bool(true),
         };
-        if let Some(block) = blocks.at_mut(site.check) {
+        if let Some(block) = blocks.at_mut(site.places.check) {
             block.body.append(&mut b.take_block());
-            block.end = End::Branch { condition, then: overflow, otherwise: site.push.0 };
+            block.end = End::Branch { condition, then: overflow, otherwise: site.places.push.0 };
         }
 
         let b = Builder::new(function);
@@ -250,7 +249,7 @@ impl Stack {
         b.store(WORD, self.address(&b, frame, HEADER - 4), vec![old]);
         b.set(self.frame, frame);
         b.set(self.top, b.add_const(frame, room.into()));
-        insert(blocks, site.push, b.into_block());
+        insert(blocks, site.places.push, b.into_block());
 
         let b = Builder::new(function);
         let frame = b.get(self.frame);
@@ -265,7 +264,7 @@ impl Stack {
         }
         b.set(self.frame, self.load(&b, WORD, frame, HEADER - 4));
         b.set(self.top, b.sub_const(frame, pushed.into()));
-        insert(blocks, site.back, b.into_block());
+        insert(blocks, site.places.back, b.into_block());
     }
 }
 
@@ -288,115 +287,5 @@ fn insert(blocks: &mut [BasicBlock], (block, position): (BlockId, usize), stmts:
     if let Some(block) = blocks.get_mut(block.position()) {
         let position = position.min(block.body.len());
         block.body.splice(position..position, stmts);
-    }
-}
-
-/// Which variables are live where blocks end.
-struct Liveness {
-    ends: Vec<VarSet>,
-}
-
-impl Liveness {
-    /// Liveness in a graph whose calls don't check and save yet. A block with an entry in `returning` is a function's return: it keeps
-    /// alive only variables that the function doesn't assign, and the function's results.
-    ///
-    /// A variable that is live after a call is live before it too, since the call saves it. The results are not among these: the caller
-    /// reads them before it restores what it has saved.
-    fn new(
-        function: &ir::Function,
-        blocks: &[BasicBlock],
-        sites: &[Site],
-        returning: impl Fn(BlockId) -> Option<(VarSet, VarSet)>,
-    ) -> Self {
-        let empty = VarSet::new(function.vars.len());
-        let mut starts = vec![empty.clone(); blocks.len()];
-        let ends = starts.clone();
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
-        let mut successors: Vec<Vec<BlockId>> = blocks.iter().map(|block| block.end.successors().collect()).collect();
-        for site in sites {
-            if let Some(list) = successors.get_mut(site.check.position()) {
-                list.push(site.push.0);
-            }
-        }
-        for (number, successors) in successors.iter().enumerate() {
-            for next in successors {
-                if let Some(list) = before.get_mut(next.position()) {
-                    list.push(number);
-                }
-            }
-        }
-        let calls: FxHashMap<usize, &Site> = sites.iter().map(|site| (site.push.0.position(), site)).collect();
-        let callers: FxHashMap<usize, usize> =
-            calls.iter().map(|(push, site)| (site.back.0.position(), *push)).collect();
-        let limits: Vec<_> = (0..blocks.len()).map(|block| returning(BlockId::new(block))).collect();
-        let mut waiting = vec![true; blocks.len()];
-        let mut todo: Vec<usize> = (0..blocks.len()).collect();
-        let mut live = Self { ends };
-        while let Some(number) = todo.pop() {
-            // All lists have an entry for each block.
-            waiting[number] = false;
-            let mut here = empty.clone();
-            for &next in &successors[number] {
-                if let Some(start) = starts.get(next.position()) {
-                    here.extend(start);
-                }
-            }
-            if let Some((assigned, results)) = &limits[number] {
-                let mut kept = here.clone();
-                kept.intersect(results);
-                here.subtract(assigned);
-                here.extend(&kept);
-            }
-            // The restored variables depend on the end of the block after the call, and not only on its start.
-            let mut earlier: Vec<usize> = Vec::new();
-            if live.ends[number] != here {
-                live.ends[number] = here.clone();
-                earlier.extend(callers.get(&number));
-            }
-            let body = blocks[number].body.as_slice();
-            let saves = calls.get(&number).map_or(body.len(), |site| site.push.1.min(body.len()));
-            let (before_saves, passing) = body.split_at(saves);
-            backwards(passing, &mut here);
-            if let Some(site) = calls.get(&number) {
-                here.extend(&live.at(blocks, site.back));
-            }
-            backwards(before_saves, &mut here);
-            if here != starts[number] {
-                starts[number] = here;
-                earlier.extend(&before[number]);
-            }
-            for earlier in earlier {
-                if !std::mem::replace(&mut waiting[earlier], true) {
-                    todo.push(earlier);
-                }
-            }
-        }
-        live
-    }
-
-    /// The variables that are live at a position in a block.
-    fn at(&self, blocks: &[BasicBlock], (block, position): (BlockId, usize)) -> VarSet {
-        let mut live = self.ends.get(block.position()).cloned().unwrap_or_else(|| VarSet::new(0));
-        let body = blocks.get(block.position()).map(|block| block.body.as_slice()).unwrap_or_default();
-        backwards(body.get(position..).unwrap_or_default(), &mut live);
-        live
-    }
-}
-
-/// Transfers liveness from after statements to before them. Nested lists may run or not.
-fn backwards(stmts: &[Stmt], live: &mut VarSet) {
-    for stmt in stmts.iter().rev() {
-        match stmt {
-            Stmt::Let(_, Op::Get(var)) => live.insert(*var),
-            Stmt::Set(var, _) => {
-                live.remove(*var);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                ir::for_each_read(then, &mut |var| live.insert(var));
-                ir::for_each_read(otherwise, &mut |var| live.insert(var));
-            }
-            Stmt::Loop(body) => ir::for_each_read(body, &mut |var| live.insert(var)),
-            _ => {}
-        }
     }
 }

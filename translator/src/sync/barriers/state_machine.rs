@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::named::NamedBarriers;
 use super::operations::store;
-use super::suspension::{SavedLayout, Suspending, live_at};
+use super::suspension::{SavedLayout, Suspending};
 use super::triple_buffer::{Sharing, TripleBuffer};
+use crate::cfg::liveness::live_at;
 use crate::cfg::switch::switch_among;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::diagnostic::Span;

@@ -8,11 +8,8 @@
 
 use super::operations::{GLOBAL, block_threads, head};
 use super::rounds_left::RoundsLeft;
-use crate::cfg::{BlockId, Cfg};
-use crate::index::Index;
 use crate::ir::{
-    Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Value,
-    Var, VarSet,
+    Access, Atomic, AtomicOp, Builder, Builtin, Compare, Function, MemoryOrder, Scope, Space, Type, Value, Var, VarSet,
 };
 use ptx2spv_interface::{push_constant, workspace};
 
@@ -347,63 +344,4 @@ impl Block {
 fn copy(b: &Builder<'_>, own: (Access, Value), saved: (Access, Value), save: bool) {
     let (from, to) = if save { (own, saved) } else { (saved, own) };
     b.store(to.0, to.1, vec![b.load_one(from.0, from.1)]);
-}
-
-/// The variables whose values matter where a block of the graph begins.
-pub fn live_at(function: &Function, cfg: &Cfg, block: BlockId) -> VarSet {
-    let empty = || VarSet::new(function.vars.len());
-    let uses: Vec<Uses> = cfg.blocks.iter().map(|block| Uses::of(&block.body, empty())).collect();
-    let mut live: Vec<VarSet> = uses.iter().map(|uses| uses.read.clone()).collect();
-    let mut changed = true;
-    // This ends: what is live at a block's end, and so at its start, only grows.
-    while changed {
-        changed = false;
-        for (number, (block, uses)) in cfg.blocks.iter().zip(&uses).enumerate().rev() {
-            let mut now = empty();
-            for next in block.end.successors() {
-                if let Some(after) = live.get(next.position()) {
-                    now.extend(after);
-                }
-            }
-            now.subtract(&uses.assigned);
-            now.extend(&uses.read);
-            if let Some(known) = live.get_mut(number).filter(|known| **known != now) {
-                *known = now;
-                changed = true;
-            }
-        }
-    }
-    live.get(block.position()).cloned().unwrap_or_else(empty)
-}
-
-/// How straight-line code uses variables.
-struct Uses {
-    /// Variables that are read before they are assigned.
-    read: VarSet,
-    /// Variables that are assigned in any case.
-    assigned: VarSet,
-}
-
-impl Uses {
-    fn of(block: &[Stmt], empty: VarSet) -> Self {
-        let mut uses = Self { read: empty.clone(), assigned: empty };
-        uses.add(block, true);
-        uses
-    }
-
-    /// Adds statements, which always run if `always` is set.
-    fn add(&mut self, block: &[Stmt], always: bool) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(_, Op::Get(var)) if !self.assigned.contains(*var) => self.read.insert(*var),
-                Stmt::Set(var, _) if always => self.assigned.insert(*var),
-                Stmt::If { then, otherwise, .. } => {
-                    self.add(then, false);
-                    self.add(otherwise, false);
-                }
-                Stmt::Loop(body) => self.add(body, false),
-                _ => {}
-            }
-        }
-    }
 }

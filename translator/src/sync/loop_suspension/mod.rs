@@ -22,8 +22,9 @@ mod rounds;
 use rustc_hash::FxHashMap;
 
 use super::barriers::operations::{GLOBAL, head};
-use super::barriers::suspension::{Block, Numbers, live_at};
+use super::barriers::suspension::{Block, Numbers};
 use super::barriers::{SavedLayout, new_entry, push, set};
+use crate::cfg::liveness::live_at;
 use crate::cfg::loops::Edge;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
