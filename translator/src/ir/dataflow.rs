@@ -13,6 +13,11 @@ pub trait Fact: Copy + PartialEq {
 
     /// The fact of what may be either of two values.
     fn join(self, other: Self) -> Self;
+
+    /// The fact of what is read from a variable that was set to values of this one.
+    fn read(self) -> Self {
+        self
+    }
 }
 
 /// Whether a value has some property.
@@ -58,18 +63,17 @@ impl<F: Fact> Flow<F> {
         self.values.at(value).copied()
     }
 
+    /// The fact of all that a variable is set to.
+    pub fn var(&self, var: Var) -> F {
+        self.vars[var]
+    }
+
     /// Walks over a list, and tells whether a variable's fact rose. The recursion must fit a small stack, so this does nothing else.
     fn block(&mut self, block: &Block, gives: &impl Fn(&Self, Value, &Stmt) -> F) -> bool {
         let mut rose = false;
         for stmt in block {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => {
-                    rose |= self.block(then, gives);
-                    rose |= self.block(otherwise, gives);
-                }
-                Stmt::Loop(body) => rose |= self.block(body, gives),
-                _ => rose |= self.statement(stmt, gives),
-            }
+            rose |= self.statement(stmt, gives);
+            stmt.lists().for_each(|list| rose |= self.block(list, gives));
         }
         rose
     }
@@ -81,7 +85,7 @@ impl<F: Fact> Flow<F> {
         }
         for_each_result(stmt, |result| {
             let fact = match stmt {
-                Stmt::Let(_, Op::Get(var)) => self.vars[*var],
+                Stmt::Let(_, Op::Get(var)) => self.vars[*var].read(),
                 _ => gives(self, result, stmt),
             };
             raise(&mut self.values[result], fact);
