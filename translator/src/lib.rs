@@ -33,6 +33,7 @@ mod pipeline;
 mod policy;
 mod soft;
 mod source;
+mod spelling;
 mod stopwatch;
 mod structurize;
 mod sync;

@@ -26,11 +26,7 @@ use crate::ir::text::{Line, Lines, Mnemonic, Modifier, Parts, Printer, modifiers
 use crate::ir::{Function, ParseError};
 
 modifiers! {
-    Reduction {
-        "count" Count,
-        "all" All,
-        "any" Any,
-    }
+    Reduction { Count, All, Any }
 }
 
 /// A control-flow graph with the function that it belongs to; its `Display` is the text form.

@@ -139,17 +139,15 @@ pub(crate) trait Named {
     const NAMES: &'static [&'static str];
 }
 
-/// The name of each variant of enums. What a variant holds follows its name, each as a [`Modifier`] of its own. A variant
-/// without a name does not compile.
+/// Gives each variant of enums its name. What a variant holds follows its name, each as a [`Modifier`] of its own. A variant that is left out
+/// does not compile.
 macro_rules! modifiers {
-    ($($enum:ident {
-        $($name:literal $variant:ident $(($($item:ident),+))? $({$($field:ident),+})?),+ $(,)?
-    })+) => {$(
+    ($($enum:ident { $($variant:ident $(($($item:ident),+))? $({$($field:ident),+})?),+ $(,)? })+) => {$(
         impl $crate::ir::text::Modifier for $enum {
             fn print(&self, out: &mut $crate::ir::text::Mnemonic) {
                 match self {
                     $(Self::$variant $(($($item),+))? $({$($field),+})? => {
-                        out.part($name);
+                        out.part($crate::spelling::spelled!($variant));
                         $($($item.print(out);)+)?
                         $($($field.print(out);)+)?
                     })+
@@ -157,20 +155,21 @@ macro_rules! modifiers {
             }
 
             fn parse(parts: &mut $crate::ir::text::Parts<'_>) -> Option<Self> {
-                Some(match parts.part()? {
-                    $($name => Self::$variant
+                let part = parts.part()?;
+                $(if part == $crate::spelling::spelled!($variant) {
+                    return Some(Self::$variant
                         $(($({
                             let $item = $crate::ir::text::Modifier::parse(parts)?;
                             $item
                         }),+))?
-                        $({$($field: $crate::ir::text::Modifier::parse(parts)?),+})?,)+
-                    _ => return None,
-                })
+                        $({$($field: $crate::ir::text::Modifier::parse(parts)?),+})?);
+                })+
+                None
             }
         }
 
         impl $crate::ir::text::Named for $enum {
-            const NAMES: &'static [&'static str] = &[$($name),+];
+            const NAMES: &'static [&'static str] = &[$($crate::spelling::spelled!($variant)),+];
         }
     )+};
 }

@@ -8,276 +8,61 @@ use crate::ir::{
 use ptx2spv_target::{Fault, MatrixTypes};
 
 modifiers! {
-    Type {
-        "bool" Bool,
-        "i32" I32,
-        "i64" I64,
-        "f32" F32,
-        "f64" F64,
-        "pair" Pair,
-    }
-    Rounding {
-        "nearest_even" NearestEven,
-        "toward_zero" TowardZero,
-        "down" Down,
-        "up" Up,
-        "odd" Odd,
-    }
-    Arithmetic {
-        "add" Add(a, b),
-        "sub" Sub(a, b),
-        "mul" Mul(a, b),
-        "div" Div(a, b),
-        "fma" Fma(a, b, c),
-        "sqrt" Sqrt(a),
-        "narrow" Narrow(a),
-    }
+    Type { Bool, I32, I64, F32, F64, Pair }
+    Rounding { NearestEven, TowardZero, Down, Up, Odd }
+    Arithmetic { Add(a, b), Sub(a, b), Mul(a, b), Div(a, b), Fma(a, b, c), Sqrt(a), Narrow(a) }
     Unary {
-        "not" Not,
-        "neg" Neg,
-        "bit_count" BitCount,
-        "bit_reverse" BitReverse,
-        "find_high_bit" FindHighBit,
-        "zero_extend" ZeroExtend,
-        "sign_extend" SignExtend,
-        "truncate" Truncate,
-        "low_word" LowWord,
-        "high_word" HighWord,
-        "bitcast" Bitcast(ty),
-        "signed_to_float" SignedToFloat(ty),
-        "unsigned_to_float" UnsignedToFloat(ty),
-        "float_to_signed" FloatToSigned(ty),
-        "float_to_unsigned" FloatToUnsigned(ty),
-        "saturate_to_signed" SaturateToSigned,
-        "saturate_to_unsigned" SaturateToUnsigned,
-        "fneg" FNeg,
-        "saturate" Saturate,
-        "clamp" Clamp,
-        "widen" Widen,
-        "narrow" Narrow,
-        "widen_half" WidenHalf,
-        "narrow_half" NarrowHalf,
-        "trunc" Trunc,
-        "round_even" RoundEven,
-        "floor" Floor,
-        "ceil" Ceil,
-        "sqrt" Sqrt,
-        "sqrt_approx" SqrtApprox,
-        "inverse_sqrt_approx" InverseSqrtApprox,
-        "root" Root(root),
-        "exp2_approx" Exp2Approx,
-        "exp2_flushed" Exp2Flushed,
-        "log2_approx" Log2Approx,
-        "sin_approx" SinApprox,
-        "cos_approx" CosApprox,
-        "tanh_approx" TanhApprox,
+        Not, Neg, BitCount, BitReverse, FindHighBit, ZeroExtend, SignExtend, Truncate, LowWord, HighWord, Bitcast(ty),
+        SignedToFloat(ty), UnsignedToFloat(ty), FloatToSigned(ty), FloatToUnsigned(ty), SaturateToSigned,
+        SaturateToUnsigned, FNeg, Saturate, Clamp, Widen, Narrow, WidenHalf, NarrowHalf, Trunc, RoundEven, Floor, Ceil,
+        Sqrt, SqrtApprox, InverseSqrtApprox, Root(root), Exp2Approx, Exp2Flushed, Log2Approx, SinApprox, CosApprox,
+        TanhApprox,
     }
     Binary {
-        "add" Add,
-        "sub" Sub,
-        "mul" Mul,
-        "mul_high_unsigned" MulHighUnsigned,
-        "mul_high_signed" MulHighSigned,
-        "dot_signed" DotSigned,
-        "dot_unsigned" DotUnsigned,
-        "dot_mixed" DotMixed,
-        "div_unsigned" DivUnsigned,
-        "rem_unsigned" RemUnsigned,
-        "min_unsigned" MinUnsigned,
-        "min_signed" MinSigned,
-        "max_unsigned" MaxUnsigned,
-        "max_signed" MaxSigned,
-        "and" And,
-        "or" Or,
-        "xor" Xor,
-        "shl" Shl,
-        "shr" Shr,
-        "sar" Sar,
-        "fadd" FAdd,
-        "fsub" FSub,
-        "fmul" FMul,
-        "fdiv" FDiv,
-        "fdiv_approx" FDivApprox,
-        "fmin" FMin,
-        "fmax" FMax,
-        "or_nan" OrNan,
+        Add, Sub, Mul, MulHighUnsigned, MulHighSigned, DotSigned, DotUnsigned, DotMixed, DivUnsigned, RemUnsigned,
+        MinUnsigned, MinSigned, MaxUnsigned, MaxSigned, And, Or, Xor, Shl, Shr, Sar, FAdd, FSub, FMul, FDiv, FDivApprox,
+        FMin, FMax, OrNan,
     }
     MatrixStep {
-        "halves" Halves(format),
-        "start" Start(accumulator),
-        "scale" Scale(factors),
-        "sum" Sum(factors),
-        "round" Round(accumulator),
-        "aligned" Aligned,
-        "total" Total(accumulator),
+        Halves(format), Start(accumulator), Scale(factors), Sum(factors), Round(accumulator), Aligned,
+        Total(accumulator),
     }
     MatrixTypes {
-        "f16" F16,
-        "f16_alone" F16Alone,
-        "bf16" Bf16,
-        "tf32" Tf32,
-        "s8" S8,
-        "s8_u8" S8U8,
-        "u8_s8" U8S8,
-        "u8" U8,
-        "e4m3" E4m3,
-        "e4m3_e5m2" E4m3E5m2,
-        "e5m2_e4m3" E5m2E4m3,
-        "e5m2" E5m2,
-        "e4m3_alone" E4m3Alone,
-        "e4m3_e5m2_alone" E4m3E5m2Alone,
-        "e5m2_e4m3_alone" E5m2E4m3Alone,
-        "e5m2_alone" E5m2Alone,
+        F16, F16Alone, Bf16, Tf32, S8, S8U8, U8S8, U8, E4m3, E4m3E5m2, E5m2E4m3, E5m2, E4m3Alone, E4m3E5m2Alone,
+        E5m2E4m3Alone, E5m2Alone,
     }
-    Factors {
-        "f16" F16,
-        "bf16" Bf16,
-        "tf32" Tf32,
-        "e4m3" E4m3,
-        "e4m3_e5m2" E4m3E5m2,
-        "e5m2_e4m3" E5m2E4m3,
-        "e5m2" E5m2,
-    }
-    Minifloat {
-        "e4m3" E4m3,
-        "e5m2" E5m2,
-    }
-    Accumulator {
-        "f32" F32,
-        "f16" F16,
-        "short_f32" ShortF32,
-        "short_f16" ShortF16,
-    }
-    Halves {
-        "low" Low,
-        "both" Both,
-    }
+    Factors { F16, Bf16, Tf32, E4m3, E4m3E5m2, E5m2E4m3, E5m2 }
+    Minifloat { E4m3, E5m2 }
+    Accumulator { F32, F16, ShortF32, ShortF16 }
+    Halves { Low, Both }
     Compare {
-        "equal" Equal,
-        "not_equal" NotEqual,
-        "less_unsigned" LessUnsigned,
-        "less_equal_unsigned" LessEqualUnsigned,
-        "less_signed" LessSigned,
-        "less_equal_signed" LessEqualSigned,
-        "fequal" FEqual,
-        "fnot_equal" FNotEqual,
-        "fless" FLess,
-        "fless_equal" FLessEqual,
+        Equal, NotEqual, LessUnsigned, LessEqualUnsigned, LessSigned, LessEqualSigned, FEqual, FNotEqual, FLess,
+        FLessEqual,
     }
     Builtin {
-        "thread_id" ThreadId(dimension),
-        "block_size" BlockSize(dimension),
-        "workgroup_id" WorkgroupId(dimension),
-        "workgroup_count" WorkgroupCount(dimension),
-        "invocations" Invocations,
-        "thread_index" ThreadIndex,
-        "cluster_rank" ClusterRank,
-        "invocation_index" InvocationIndex,
-        "subgroup_id" SubgroupId,
-        "subgroup_lane" SubgroupLane,
-        "shared_bytes" SharedBytes,
-        "dynamic_shared_bytes" DynamicSharedBytes,
-        "texture_bits" TextureBits,
-        "push_constant" PushConstant(offset),
-        "clock" Clock,
-        "parameter" Parameter(number),
+        ThreadId(dimension), BlockSize(dimension), WorkgroupId(dimension), WorkgroupCount(dimension), Invocations,
+        ThreadIndex, ClusterRank, InvocationIndex, SubgroupId, SubgroupLane, SharedBytes, DynamicSharedBytes,
+        TextureBits, PushConstant(offset), Clock, Parameter(number),
     }
-    Space {
-        "global" Global,
-        "shared" Shared,
-        "local" Local,
-        "generic" Generic,
-    }
-    MemoryOrder {
-        "weak" Weak,
-        "relaxed" Relaxed(scope),
-        "acquire" Acquire(scope),
-        "release" Release(scope),
-        "acquire_release" AcquireRelease(scope),
-    }
-    Scope {
-        "cta" Cta,
-        "device" Device,
-        "system" System,
-    }
+    Space { Global, Shared, Local, Generic }
+    MemoryOrder { Weak, Relaxed(scope), Acquire(scope), Release(scope), AcquireRelease(scope) }
+    Scope { Cta, Device, System }
     AtomicOp {
-        "add" Add,
-        "and" And,
-        "or" Or,
-        "xor" Xor,
-        "exchange" Exchange,
-        "compare_exchange" CompareExchange,
-        "min_unsigned" MinUnsigned,
-        "max_unsigned" MaxUnsigned,
-        "min_signed" MinSigned,
-        "max_signed" MaxSigned,
-        "increment" Increment,
-        "decrement" Decrement,
-        "fadd" FAdd,
-        "half" Half(format, op),
+        Add, And, Or, Xor, Exchange, CompareExchange, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned, Increment,
+        Decrement, FAdd, Half(format, op),
     }
-    HalfFormat {
-        "f16" F16,
-        "bf16" Bf16,
-    }
-    HalfOp {
-        "add" Add,
-        "min" Min,
-        "max" Max,
-    }
+    HalfFormat { F16, Bf16 }
+    HalfOp { Add, Min, Max }
     WarpOp {
-        "vote" Vote(vote, a),
-        "ballot" Ballot(a),
-        "shuffle" Shuffle { mode, value, lane, clamp },
-        "match_any" MatchAny(a),
-        "match_all" MatchAll(a),
-        "reduce" Reduce(reduction, a),
-        "active_mask" ActiveMask,
-        "elect" Elect,
-        "gathered" Gathered,
-        "matrix_product" MatrixProduct(types, fragments),
-        "sync" Sync,
+        Vote(vote, a), Ballot(a), Shuffle { mode, value, lane, clamp }, MatchAny(a), MatchAll(a), Reduce(reduction, a),
+        ActiveMask, Elect, Gathered, MatrixProduct(types, fragments), Sync,
     }
-    Vote {
-        "all" All,
-        "any" Any,
-        "uniform" Uniform,
-    }
-    Shuffle {
-        "up" Up,
-        "down" Down,
-        "butterfly" Butterfly,
-        "index" Index,
-    }
-    Reduction {
-        "add" Add,
-        "and" And,
-        "or" Or,
-        "xor" Xor,
-        "min_unsigned" MinUnsigned,
-        "max_unsigned" MaxUnsigned,
-        "min_signed" MinSigned,
-        "max_signed" MaxSigned,
-    }
-    SubgroupOp {
-        "ballot" Ballot(a),
-        "shuffle" Shuffle(a, lane),
-        "shuffle_xor" ShuffleXor(a, bits),
-        "matrix_product" MatrixProduct(types, fragments),
-        "barrier" Barrier,
-    }
+    Vote { All, Any, Uniform }
+    Shuffle { Up, Down, Butterfly, Index }
+    Reduction { Add, And, Or, Xor, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned }
+    SubgroupOp { Ballot(a), Shuffle(a, lane), ShuffleXor(a, bits), MatrixProduct(types, fragments), Barrier }
     Fault {
-        "loop_cut_short" LoopCutShort,
-        "trap" Trap,
-        "breakpoint" Breakpoint,
-        "assertion" Assertion,
-        "stack_overflow" StackOverflow,
-        "bad_target" BadTarget,
-        "diverged_members" DivergedMembers,
-        "deadlock" Deadlock,
-        "invalid_free" InvalidFree,
-        "surface_access" SurfaceAccess,
-        "illegal_access" IllegalAccess,
-        "access_past_end" AccessPastEnd,
+        LoopCutShort, Trap, Breakpoint, Assertion, StackOverflow, BadTarget, DivergedMembers, Deadlock, InvalidFree,
+        SurfaceAccess, IllegalAccess, AccessPastEnd,
     }
 }
