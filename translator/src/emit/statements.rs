@@ -386,13 +386,7 @@ fn is_long(body: &[Stmt]) -> bool {
         if count >= LONG {
             return true;
         }
-        for stmt in list {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => lists.extend([then.as_slice(), otherwise.as_slice()]),
-                Stmt::Loop(body) => lists.push(body),
-                _ => {}
-            }
-        }
+        lists.extend(list.iter().flat_map(Stmt::lists).map(Vec::as_slice));
     }
     false
 }

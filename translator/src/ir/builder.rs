@@ -422,6 +422,15 @@ impl<'f> Builder<'f> {
         self.replace_block(outer)
     }
 
+    /// Appends a statement, each of whose lists is replaced by what `fill` appends for that.
+    pub fn push_with_lists(&self, mut stmt: Stmt, mut fill: impl FnMut(&Self, Block)) {
+        for list in stmt.lists_mut() {
+            let old = std::mem::take(list);
+            *list = self.nested(|b| fill(b, old));
+        }
+        self.push(stmt);
+    }
+
     /// Runs `then` if the condition holds.
     pub fn if_(&self, condition: Value, then: impl FnOnce(&Self)) {
         self.if_else(condition, then, |_| {});

@@ -47,13 +47,15 @@ pub use op::{
     Accumulator, Arithmetic, Binary, Builtin, Compare, Factors, HELPER_PARAMETERS, Halves, MatrixStep, Minifloat, Op,
     Root, Rounding, Sample, Unary, Varies,
 };
-pub use operands::{for_each_op_operand, for_each_operand, for_each_result, map_op_operands, map_operands};
+pub use operands::{
+    for_each_op_operand, for_each_operand, for_each_result, for_each_use, map_op_operands, map_operands, uses,
+};
 pub use rewrite::{Rewritten, rewrite, rewrite_ops};
 pub use semantics::mask;
 pub use stage::Stage;
 pub use stmt::{
-    Block, Class, Participants, Stmt, any_stmt, depth, for_each_stmt, has_warp, is_deeper, is_lane_loop, lane_number,
-    last_mark, size,
+    Block, Class, Participants, Stmt, any_stmt, depth, for_each_stmt, for_each_stmt_mut, has_warp, is_deeper,
+    is_lane_loop, lane_number, last_mark, size,
 };
 pub use text::ParseError;
 pub use types::{Type, Value, Var};

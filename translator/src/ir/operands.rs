@@ -1,6 +1,7 @@
 //! The values that a statement uses and defines. Lists nested in a statement are not entered.
 
-use crate::ir::{Op, Stmt, Value, Warp};
+use crate::index::IndexVec;
+use crate::ir::{Block, Op, Stmt, Value, Warp};
 
 /// The operation with every operand replaced by the result of `map`.
 pub fn map_op_operands(op: Op, mut map: impl FnMut(Value) -> Value) -> Op {
@@ -79,6 +80,21 @@ pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
         Stmt::Loop(_) => {}
         _ => map_operands(&mut stmt.clone(), visited),
     }
+}
+
+/// Calls `visit` for every use of a value in a list, at any depth and in order.
+pub fn for_each_use(block: &Block, visit: &mut impl FnMut(Value)) {
+    for stmt in block {
+        for_each_operand(stmt, &mut *visit);
+        stmt.lists().for_each(|list| for_each_use(list, visit));
+    }
+}
+
+/// How often each value is used in a list, of so many values.
+pub fn uses(block: &Block, values: usize) -> IndexVec<Value, u32> {
+    let mut uses = IndexVec::filled(0, values);
+    for_each_use(block, &mut |value| uses[value] += 1);
+    uses
 }
 
 /// Calls `visit` with every value that the statement defines.

@@ -70,6 +70,14 @@ pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     }
 }
 
+/// Calls `visit` with the statements of a list and of those nested in it, each before what is nested there.
+pub fn for_each_stmt_mut(block: &mut [Stmt], visit: &mut impl FnMut(&mut Stmt)) {
+    for stmt in block {
+        visit(stmt);
+        stmt.lists_mut().for_each(|list| for_each_stmt_mut(list, visit));
+    }
+}
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
@@ -197,6 +205,16 @@ impl Stmt {
             | Class::Collective(_)
             | Class::Break
             | Class::Return => [None, None],
+        };
+        lists.into_iter().flatten()
+    }
+
+    /// [`Stmt::lists`], to be changed.
+    pub fn lists_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let lists = match self {
+            Stmt::If { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            Stmt::Loop(body) => [Some(body), None],
+            _ => [None, None],
         };
         lists.into_iter().flatten()
     }

@@ -4,31 +4,20 @@ use super::{Op, Stmt, Var};
 
 /// Calls `visit` for every read of a variable, however deep the statement is nested.
 pub fn for_each_read(block: &[Stmt], visit: &mut impl FnMut(Var)) {
-    for_each(block, &mut |stmt| {
-        if let Stmt::Let(_, Op::Get(var)) = stmt {
-            visit(*var);
+    for stmt in block {
+        match stmt {
+            Stmt::Let(_, Op::Get(var)) => visit(*var),
+            _ => stmt.lists().for_each(|list| for_each_read(list, visit)),
         }
-    });
+    }
 }
 
 /// Calls `visit` for every assignment to a variable, however deep the statement is nested.
 pub fn for_each_assigned(block: &[Stmt], visit: &mut impl FnMut(Var)) {
-    for_each(block, &mut |stmt| {
-        if let Stmt::Set(var, _) = stmt {
-            visit(*var);
-        }
-    });
-}
-
-fn for_each(block: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
     for stmt in block {
         match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                for_each(then, visit);
-                for_each(otherwise, visit);
-            }
-            Stmt::Loop(body) => for_each(body, visit),
-            _ => visit(stmt),
+            Stmt::Set(var, _) => visit(*var),
+            _ => stmt.lists().for_each(|list| for_each_assigned(list, visit)),
         }
     }
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::{
     Block, Builder, Constants, Op, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand, for_each_result,
-    map_operands,
+    for_each_stmt_mut, map_operands,
 };
 
 /// How a value is carried.
@@ -58,18 +58,9 @@ pub(super) fn outer_values(block: &Block) -> Vec<Value> {
     // In the order of statements, so that definitions come first.
     fn walk(block: &Block, visit: &mut impl FnMut(Value, bool)) {
         for stmt in block {
-            match stmt {
-                Stmt::If { condition, then, otherwise } => {
-                    visit(*condition, false);
-                    walk(then, visit);
-                    walk(otherwise, visit);
-                }
-                Stmt::Loop(body) => walk(body, visit),
-                stmt => {
-                    for_each_operand(stmt, |value| visit(value, false));
-                    for_each_result(stmt, |value| visit(value, true));
-                }
-            }
+            for_each_operand(stmt, |value| visit(value, false));
+            for_each_result(stmt, |value| visit(value, true));
+            stmt.lists().for_each(|list| walk(list, visit));
         }
     }
     let mut seen = FxHashSet::default();
@@ -84,15 +75,5 @@ pub(super) fn outer_values(block: &Block) -> Vec<Value> {
 
 /// Gives other names to the values that a list uses.
 pub(super) fn rename(stmts: &mut [Stmt], name: &impl Fn(Value) -> Value) {
-    for stmt in stmts {
-        match stmt {
-            Stmt::If { condition, then, otherwise } => {
-                *condition = name(*condition);
-                rename(then, name);
-                rename(otherwise, name);
-            }
-            Stmt::Loop(body) => rename(body, name),
-            stmt => map_operands(stmt, name),
-        }
-    }
+    for_each_stmt_mut(stmts, &mut |stmt| map_operands(stmt, name));
 }

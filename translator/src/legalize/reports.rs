@@ -5,7 +5,7 @@
 use crate::diagnostic::Span;
 use crate::index::number;
 use crate::ir::{
-    Access, Atomic, AtomicOp, Block, Builder, Compare, Function, MemoryOrder, Scope, Space, Stmt, Type, Value,
+    Access, Atomic, AtomicOp, Block, Builder, Compare, Function, MemoryOrder, Scope, Space, Stmt, Type, Value, any_stmt,
 };
 use ptx2spv_interface::{Status, push_constant};
 
@@ -30,12 +30,7 @@ pub fn expand_reports(function: &mut Function, status: Status, kernel: u32) -> V
 
 /// Whether a list contains a report.
 pub fn reports_any(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Report(..) => true,
-        Stmt::If { then, otherwise, .. } => reports_any(then) || reports_any(otherwise),
-        Stmt::Loop(body) => reports_any(body),
-        _ => false,
-    })
+    any_stmt(block, &|stmt| matches!(stmt, Stmt::Report(..)))
 }
 
 /// Address of a word of the record.
@@ -58,17 +53,8 @@ fn expand(b: &Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &mut E
                 at = span;
                 b.push(Stmt::At(span));
             }
-            Stmt::If { condition, then, otherwise } => {
-                let then = b.nested(|b| expand(b, then, at, expansion));
-                let otherwise = b.nested(|b| expand(b, otherwise, at, expansion));
-                b.push(Stmt::If { condition, then, otherwise });
-            }
-            Stmt::Loop(body) => {
-                let body = b.nested(|b| expand(b, body, at, expansion));
-                b.push(Stmt::Loop(body));
-            }
             Stmt::Report(fault, details) => expansion.report(b, fault.code(), &details, at),
-            stmt => b.push(stmt),
+            stmt => b.push_with_lists(stmt, |b, list| expand(b, list, at, expansion)),
         }
     }
 }

@@ -73,13 +73,8 @@ impl Combiner<'_> {
         let mut level = Level::new(std::mem::take(list));
         for index in 0..level.list.len() {
             match &mut level.list[index] {
-                Some(Stmt::If { then, otherwise, .. }) => {
-                    self.list(then);
-                    self.list(otherwise);
-                    self.combine(&mut level);
-                }
-                Some(Stmt::Loop(body)) => {
-                    self.list(body);
+                Some(stmt @ (Stmt::If { .. } | Stmt::Loop(_))) => {
+                    stmt.lists_mut().for_each(|list| self.list(list));
                     self.combine(&mut level);
                 }
                 _ => self.statement(&mut level, index),

@@ -25,12 +25,7 @@ fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
     for stmt in block {
         match stmt {
             Stmt::At(at) => mark = *at,
-            Stmt::If { then, otherwise, .. } => {
-                list(then, negation, mark);
-                list(otherwise, negation, mark);
-            }
-            Stmt::Loop(body) => list(body, negation, mark),
-            _ => {}
+            _ => stmt.lists_mut().for_each(|nested| list(nested, negation, mark)),
         }
     }
 }

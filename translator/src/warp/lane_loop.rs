@@ -10,9 +10,9 @@ use super::arrays::Array;
 use super::choose::WARP;
 use super::flow::Flow;
 use super::pack::{Lane, Old, Pack, Slot};
-use super::parallel_region::{Own, count_uses};
+use super::parallel_region::Own;
 use crate::diagnostic::Span;
-use crate::ir::{Op, Stmt, Type, Value, Var, for_each_read};
+use crate::ir::{Op, Stmt, Type, Value, Var, for_each_read, for_each_use};
 
 /// How a region uses variables that may differ between threads.
 #[derive(Default)]
@@ -110,7 +110,7 @@ impl Pack<'_> {
     fn inputs(&self, stmts: &Old) -> Vec<Value> {
         let mut inputs = Vec::new();
         let mut seen = FxHashSet::default();
-        count_uses(stmts, &mut |value| {
+        for_each_use(stmts, &mut |value| {
             let is_array = matches!(self.values.at(value), Some(Slot::Array(_)));
             if is_array && seen.insert(value) {
                 inputs.push(value);

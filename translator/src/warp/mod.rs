@@ -33,7 +33,7 @@ mod unpacked;
 
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
-use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, definitions, for_each_stmt, has_warp};
+use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, definitions, for_each_stmt, has_warp, uses};
 use crate::opt;
 use crate::policy::Workgroups;
 pub use choose::Blocks;
@@ -94,7 +94,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         positions: Positions::new(&b, packing, order, cluster, if in_loops { 1 } else { packing.lanes }),
         in_loops,
         arrays,
-        uses: parallel_region::uses(&body, values),
+        uses: uses(&body, values),
         definitions: definitions(&body, values),
         values: IndexVec::filled(Slot::None, values),
         vars: IndexVec::filled(Vec::new(), vars),

@@ -6,41 +6,14 @@ use rustc_hash::FxHashMap;
 use super::flow::Flow;
 use super::pack::{Lane, Old, Pack, Slot};
 use crate::diagnostic::Span;
-use crate::index::IndexVec;
-use crate::ir::{Block, Op, Space, Stmt, Value, Var, for_each_operand, for_each_result, map_operands};
-
-/// How often each value is used in a list, at any depth.
-pub(super) fn uses(block: &Block, values: usize) -> IndexVec<Value, u32> {
-    let mut uses = IndexVec::filled(0, values);
-    count_uses(block, &mut |value: Value| {
-        if let Some(count) = uses.at_mut(value) {
-            *count += 1;
-        }
-    });
-    uses
-}
-
-pub(super) fn count_uses(block: &Block, count: &mut impl FnMut(Value)) {
-    for stmt in block {
-        // For a nested construct, this visits the condition.
-        match stmt {
-            Stmt::If { condition, then, otherwise } => {
-                count(*condition);
-                count_uses(then, count);
-                count_uses(otherwise, count);
-            }
-            Stmt::Loop(body) => count_uses(body, count),
-            stmt => for_each_operand(stmt, &mut *count),
-        }
-    }
-}
+use crate::ir::{Block, Op, Space, Stmt, Value, Var, for_each_result, for_each_use, map_operands};
 
 /// Whether statements are harmless if a lane without a thread executes them.
 fn is_harmless(block: &Block) -> bool {
     block.iter().all(|stmt| match stmt {
         Stmt::At(_) | Stmt::Set(..) => true,
         Stmt::Let(_, op) => op.is_speculatable(),
-        Stmt::If { then, otherwise, .. } => is_harmless(then) && is_harmless(otherwise),
+        Stmt::If { .. } => stmt.lists().all(is_harmless),
         _ => false,
     })
 }
@@ -104,7 +77,7 @@ impl Pack<'_> {
     /// Values that statements define and others use.
     pub(super) fn escaping(&self, stmts: &Old) -> Vec<Value> {
         let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
-        count_uses(stmts, &mut |value| *inside.entry(value).or_default() += 1);
+        for_each_use(stmts, &mut |value| *inside.entry(value).or_default() += 1);
         let mut escaping = Vec::new();
         for stmt in stmts {
             for_each_result(stmt, |value| {

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::positions::Extent;
-use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each_read};
+use crate::ir::{Block, Builder, Builtin, Function, Op, Stmt, Type, Var, for_each_read, for_each_stmt_mut};
 use ptx2spv_target::Packing;
 
 /// Lets invocation `i` of `W` run the threads `i`, `i + W`, `i + 2 * W` and so on of its block.
@@ -44,26 +44,16 @@ pub(super) fn loop_over_threads(function: &mut Function, packing: Packing) {
 }
 
 /// Takes the thread's number in the block and `%tid` from variables, in this order.
-fn replace_positions(block: &mut Block, position: [Var; 4]) {
-    let [index, tid @ ..] = position;
-    for stmt in block {
-        match stmt {
-            Stmt::Let(_, op) => {
-                let var = match *op {
-                    Op::Builtin(Builtin::ThreadIndex) => Some(&index),
-                    Op::Builtin(Builtin::ThreadId(dimension)) => tid.get(usize::from(dimension)),
-                    _ => None,
-                };
-                if let Some(&var) = var {
-                    *op = Op::Get(var);
-                }
-            }
-            Stmt::If { then, otherwise, .. } => {
-                replace_positions(then, position);
-                replace_positions(otherwise, position);
-            }
-            Stmt::Loop(body) => replace_positions(body, position),
-            _ => {}
+fn replace_positions(block: &mut Block, [index, tid @ ..]: [Var; 4]) {
+    for_each_stmt_mut(block, &mut |stmt| {
+        let Stmt::Let(_, op) = stmt else { return };
+        let var = match *op {
+            Op::Builtin(Builtin::ThreadIndex) => Some(&index),
+            Op::Builtin(Builtin::ThreadId(dimension)) => tid.get(usize::from(dimension)),
+            _ => None,
+        };
+        if let Some(&var) = var {
+            *op = Op::Get(var);
         }
-    }
+    });
 }

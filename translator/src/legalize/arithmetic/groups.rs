@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::index::IndexVec;
 use crate::ir::{
     Binary, Block, Builder, Compare, Function, Op, Stmt, Unary, Value, Var, bits_type, for_each_op_operand,
-    for_each_operand, for_each_stmt, map_op_operands,
+    for_each_operand, map_op_operands, uses,
 };
 
 /// Most results of a group. What they are made of has to be kept until the test.
@@ -39,8 +39,7 @@ pub trait Rare {
 
 /// Groups results of a function.
 pub fn group(function: &mut Function, rare: &mut impl Rare) {
-    let mut uses = IndexVec::filled(0, function.values.len());
-    for_each_stmt(&function.body, |stmt| for_each_operand(stmt, |value| uses[value] += 1));
+    let uses = uses(&function.body, function.values.len());
     let mut body = std::mem::take(&mut function.body);
     Grouping { function, uses, rare }.list(&mut body);
     function.body = body;
@@ -70,14 +69,7 @@ impl<R: Rare> Grouping<'_, R> {
     /// Groups the results of a list and of those nested there. The recursion must fit a small stack, so this does nothing else.
     fn list(&mut self, list: &mut Block) {
         for stmt in list.iter_mut() {
-            match stmt {
-                Stmt::If { then, otherwise, .. } => {
-                    self.list(then);
-                    self.list(otherwise);
-                }
-                Stmt::Loop(body) => self.list(body),
-                _ => {}
-            }
+            stmt.lists_mut().for_each(|list| self.list(list));
         }
         self.group(list);
     }

@@ -349,13 +349,8 @@ impl Unknown<'_> {
                 Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _) | SubgroupOp::ShuffleXor(value, _)) => {
                     self.define(stmt, self.value(*value))
                 }
-                Stmt::If { then, otherwise, .. } => {
-                    self.block(function, then);
-                    self.block(function, otherwise);
-                }
-                Stmt::Loop(body) => self.block(function, body),
                 // What other operations of a subgroup give counts as known.
-                _ => {}
+                _ => stmt.lists().for_each(|list| self.block(function, list)),
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::ir::{
     Access, Atomic, AtomicOp, Block, Builder, Function, MemoryOrder, Op, Rewritten, Scope, Space, Stmt, Type, Value,
-    Var, rewrite,
+    Var, any_stmt, rewrite,
 };
 
 /// Replaces narrow accesses. Runs after generic accesses are expanded and before atomics are.
@@ -53,12 +53,8 @@ pub fn expand_narrow_memory(function: &mut Function, has_narrow_global: bool) {
 }
 
 fn has_narrow_atomics(block: &Block, space: Space) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Atomic(atomic) => atomic.access.space == space && atomic.access.bytes < 4,
-        Stmt::If { then, otherwise, .. } => has_narrow_atomics(then, space) || has_narrow_atomics(otherwise, space),
-        Stmt::Loop(body) => has_narrow_atomics(body, space),
-        _ => false,
-    })
+    let is_narrow = |access: &Access| access.space == space && access.bytes < 4;
+    any_stmt(block, &|stmt| matches!(stmt, Stmt::Atomic(atomic) if is_narrow(&atomic.access)))
 }
 
 /// A memory order that is at least relaxed, since other blocks may access the same word.

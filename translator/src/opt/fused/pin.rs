@@ -41,14 +41,7 @@ fn pin(
 ) {
     for mut stmt in std::mem::take(block) {
         map_operands(&mut stmt, |value| renamed.get(&value).copied().unwrap_or(value));
-        match &mut stmt {
-            Stmt::If { then, otherwise, .. } => {
-                pin(function, then, is_pinned, renamed);
-                pin(function, otherwise, is_pinned, renamed);
-            }
-            Stmt::Loop(body) => pin(function, body, is_pinned, renamed),
-            _ => {}
-        }
+        stmt.lists_mut().for_each(|list| pin(function, list, is_pinned, renamed));
         let pinned = match stmt {
             Stmt::Let(value, _) if is_pinned(value) => Some(value),
             _ => None,

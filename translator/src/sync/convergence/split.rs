@@ -5,7 +5,9 @@ use rustc_hash::FxHashMap;
 use super::site::{has_site, push, site};
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
 use crate::index::Index;
-use crate::ir::{Block, Builder, Function, Op, Stmt, Value, bits_type, for_each_result, last_mark, map_operands};
+use crate::ir::{
+    Block, Builder, Function, Op, Stmt, Value, bits_type, for_each_result, for_each_stmt_mut, last_mark, map_operands,
+};
 
 /// Splits all blocks. A block with an operation then ends with that operation and the assignments of its results, and has one successor.
 pub fn split(function: &mut Function, cfg: &mut Cfg) {
@@ -106,25 +108,11 @@ pub fn carry(b: &Builder<'_>, before: &Block, part: &mut BasicBlock) {
 
 /// Replaces every value that a block uses.
 fn replace(part: &mut BasicBlock, map: &mut impl FnMut(Value) -> Value) {
-    replace_in(&mut part.body, map);
+    for_each_stmt_mut(&mut part.body, &mut |stmt| map_operands(stmt, &mut *map));
     if let Some(stop) = &mut part.stop {
         stop.map(&mut *map);
     }
     if let End::Branch { condition, .. } = &mut part.end {
         *condition = map(*condition);
-    }
-}
-
-fn replace_in(block: &mut Block, map: &mut impl FnMut(Value) -> Value) {
-    for stmt in block {
-        map_operands(stmt, &mut *map);
-        match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                replace_in(then, map);
-                replace_in(otherwise, map);
-            }
-            Stmt::Loop(body) => replace_in(body, map),
-            _ => {}
-        }
     }
 }

@@ -18,7 +18,7 @@ use super::multiply_add::{guarded, multiply_add};
 use crate::index::IndexVec;
 use crate::ir::{
     Binary, Block, Builder, Function, Op, Rounding, Stmt, Type, Unary, Value, Var, bits_type, for_each_operand,
-    map_op_operands, map_operands,
+    for_each_stmt, map_op_operands, map_operands, uses,
 };
 use crate::policy::Floats;
 use crate::soft::SINGLE;
@@ -63,33 +63,17 @@ impl Values {
         let mut values = Values {
             types: function.values.clone(),
             constants: FxHashMap::default(),
-            uses: IndexVec::filled(0, function.values.len()),
+            uses: uses(body, function.values.len()),
             assigned: FxHashSet::default(),
         };
-        values.list(body);
-        values
-    }
-
-    fn list(&mut self, block: &Block) {
-        for stmt in block {
-            match stmt {
-                Stmt::Let(value, Op::Const(bits)) if self.is_word(*value) => {
-                    self.constants.insert(*value, *bits as u32);
-                }
-                Stmt::If { condition, then, otherwise } => {
-                    self.uses[*condition] += 1;
-                    self.list(then);
-                    self.list(otherwise);
-                }
-                Stmt::Loop(body) => self.list(body),
-                stmt => {
-                    for_each_operand(stmt, |value| self.uses[value] += 1);
-                    if let Stmt::Set(var, _) = stmt {
-                        self.assigned.insert(*var);
-                    }
-                }
+        for_each_stmt(body, |stmt| match stmt {
+            Stmt::Let(value, Op::Const(bits)) if values.is_word(*value) => {
+                values.constants.insert(*value, *bits as u32);
             }
-        }
+            Stmt::Set(var, _) => _ = values.assigned.insert(*var),
+            _ => {}
+        });
+        values
     }
 
     fn ty(&self, value: Value) -> Type {
@@ -260,11 +244,7 @@ impl Grids<'_> {
             }
             at += run.len;
             match block.get(at) {
-                Some(Stmt::If { then, otherwise, .. }) => {
-                    self.list(then);
-                    self.list(otherwise);
-                }
-                Some(Stmt::Loop(body)) => self.list(body),
+                Some(stmt @ (Stmt::If { .. } | Stmt::Loop(_))) => stmt.lists().for_each(|list| self.list(list)),
                 Some(stmt) => self.plain(stmt),
                 None => {}
             }

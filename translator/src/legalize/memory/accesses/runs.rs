@@ -101,12 +101,7 @@ fn gather_in(list: &mut Block, mut at: Option<Span>, is_moved: &impl Fn(&Stmt) -
     for stmt in list.iter_mut() {
         match stmt {
             Stmt::At(span) => at = *span,
-            Stmt::If { then, otherwise, .. } => {
-                gather_in(then, at, is_moved);
-                gather_in(otherwise, at, is_moved);
-            }
-            Stmt::Loop(body) => gather_in(body, at, is_moved),
-            _ => {}
+            _ => stmt.lists_mut().for_each(|list| gather_in(list, at, is_moved)),
         }
     }
     gather(list, before, is_moved);
