@@ -23,10 +23,13 @@
 //! base, pitch and slice are multiples of these: 16 suits all.
 
 mod codes;
+mod layout;
 mod specialize;
 
 pub use codes::{AddressMode, Filter, Kind, Texel};
 pub use specialize::{is_specializable, specialize};
+
+use layout::record;
 
 /// Bytes of a [`Record`].
 pub const RECORD_BYTES: u64 = 128;
@@ -43,58 +46,6 @@ pub const SURFACE: u64 = 1 << 62;
 pub const SAMPLER: u64 = 1 << 60;
 /// The bits of a handle that are the record's address.
 pub const ADDRESS: u64 = (1 << 56) - 1;
-
-/// Byte offsets of a record's fields.
-pub mod field {
-    /// u64: address of texel (0, 0, 0) of layer 0 of level 0.
-    pub const BASE: u32 = 0;
-    /// u32: texels in a row.
-    pub const WIDTH: u32 = 8;
-    /// u32: rows, at least 1.
-    pub const HEIGHT: u32 = 12;
-    /// u32: slices of a 3D array, else 1.
-    pub const DEPTH: u32 = 16;
-    /// u32: layers of a layered array, six for each cube; else 1.
-    pub const LAYERS: u32 = 20;
-    /// u32: bytes from row to row.
-    pub const PITCH: u32 = 24;
-    /// u32: [`super::Texel`], how a fetch converts a channel.
-    pub const TEXEL: u32 = 28;
-    /// u64: bytes from slice to slice or from layer to layer.
-    pub const SLICE: u32 = 32;
-    /// u32: channels of a texel: 1, 2 or 4.
-    pub const CHANNELS: u32 = 40;
-    /// u32: [`super::flag`]s.
-    pub const FLAGS: u32 = 44;
-    /// u64: address of the table of levels; only read if there are several.
-    pub const LEVEL_TABLE: u32 = 48;
-    /// u32: levels of a mip-mapped array; 0 if it isn't one.
-    pub const LEVELS: u32 = 56;
-    /// u32: [`super::Kind`].
-    pub const KIND: u32 = 60;
-    /// 3 × u32: [`super::AddressMode`] in x, y and z.
-    pub const ADDRESS_MODE: u32 = 64;
-    /// u32: [`super::Filter`].
-    pub const FILTER: u32 = 76;
-    /// u32: [`super::Filter`] between levels.
-    pub const MIP_FILTER: u32 = 80;
-    /// f32: added to the level.
-    pub const MIP_BIAS: u32 = 84;
-    /// f32: the lowest level.
-    pub const MIN_LEVEL: u32 = 88;
-    /// f32: the highest level.
-    pub const MAX_LEVEL: u32 = 92;
-    /// 4 × f32: what out-of-range texels are, with [`super::AddressMode::Border`].
-    pub const BORDER: u32 = 96;
-    /// u32: the greatest anisotropy, 0 to 16.
-    pub const ANISOTROPY: u32 = 112;
-    /// u32: samples of each texel of a multi-sample texture; else 0.
-    pub const SAMPLES: u32 = 116;
-    /// u32: CUDA's number of the channels' format (`CUarray_format`).
-    pub const FORMAT: u32 = 120;
-    /// u32: where the device's tables of images have the texture, and whether simple loads read it ([`super::image`]); 0 if neither.
-    pub const IMAGE: u32 = 124;
-}
 
 /// The tables of images, from which those kernels read that ask for them ([`crate::Entry::samples`]). An image is another form of a
 /// texture's level 0, for textures of floats or fractions with one level and no layers. Its sampler reads as the record says; with
@@ -121,22 +72,6 @@ pub mod image {
     pub const IS_VOLUME: u32 = 1 << 31;
 }
 
-/// Byte offsets of the fields of a level in the table.
-pub mod level_field {
-    /// u64: address of its texel (0, 0, 0) of layer 0.
-    pub const BASE: u32 = 0;
-    /// u64: bytes from slice to slice or from layer to layer.
-    pub const SLICE: u32 = 8;
-    /// u32: texels in a row.
-    pub const WIDTH: u32 = 16;
-    /// u32: rows.
-    pub const HEIGHT: u32 = 20;
-    /// u32: slices of a 3D array, else 1.
-    pub const DEPTH: u32 = 24;
-    /// u32: bytes from row to row.
-    pub const PITCH: u32 = 28;
-}
-
 /// Bits of [`Record::flags`]; those that CUDA has too (`CU_TRSF_…`) are CUDA's.
 pub mod flag {
     /// Integers stay integers. Said by [`super::Texel`] too, which is what fetches go by.
@@ -153,181 +88,82 @@ pub mod flag {
     pub const SEAMLESS: u32 = 0x40;
 }
 
-/// A texture, sampler or surface, as kernels find it in memory. Fields that a sampler or surface has no use for are zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Record {
-    /// See [`field::BASE`].
-    pub base: u64,
-    /// Texels in a row.
-    pub width: u32,
-    /// Rows, at least 1.
-    pub height: u32,
-    /// Slices of a 3D array, else 1.
-    pub depth: u32,
-    /// Layers of a layered array, six for each cube; else 1.
-    pub layers: u32,
-    /// Bytes from row to row.
-    pub pitch: u32,
-    /// How a fetch converts a channel. For surfaces the channels' format, never normalised.
-    pub texel: Texel,
-    /// Bytes from slice to slice or from layer to layer.
-    pub slice: u64,
-    /// Channels: 1, 2 or 4.
-    pub channels: u32,
-    /// See [`flag`].
-    pub flags: u32,
-    /// Address of the table of levels.
-    pub level_table: u64,
-    /// Levels of a mip-mapped array; 0 if it isn't one.
-    pub levels: u32,
-    /// What memory it is made of.
-    pub kind: Kind,
-    /// In x, y and z; as CUDA applies them: without normalised coordinates there are only `Clamp` and `Border`.
-    pub address_mode: [AddressMode; 3],
-    /// Within a level.
-    pub filter: Filter,
-    /// Between levels.
-    pub mip_filter: Filter,
-    /// Added to the level.
-    pub mip_bias: f32,
-    /// The lowest level.
-    pub min_level: f32,
-    /// The highest level.
-    pub max_level: f32,
-    /// What out-of-range texels are, with [`AddressMode::Border`].
-    pub border: [f32; 4],
-    /// The greatest anisotropy, which is 1 for kernels whatever it is.
-    pub anisotropy: u32,
-    /// Samples of each texel of a multi-sample texture; else 0.
-    pub samples: u32,
-    /// CUDA's number of the channels' format (`CUarray_format`).
-    pub format: u32,
-    /// See [`field::IMAGE`].
-    pub image: u32,
-}
-
-impl Record {
-    /// The record as it lies in memory.
-    pub fn to_bytes(&self) -> [u8; RECORD_BYTES as usize] {
-        let [low, high] = words(self.base);
-        let [slice_low, slice_high] = words(self.slice);
-        let [table_low, table_high] = words(self.level_table);
-        let [mode_x, mode_y, mode_z] = self.address_mode.map(AddressMode::code);
-        let [red, green, blue, alpha] = self.border.map(f32::to_bits);
-        bytes([
-            low,
-            high,
-            self.width,
-            self.height,
-            self.depth,
-            self.layers,
-            self.pitch,
-            self.texel.code(),
-            slice_low,
-            slice_high,
-            self.channels,
-            self.flags,
-            table_low,
-            table_high,
-            self.levels,
-            self.kind.code(),
-            mode_x,
-            mode_y,
-            mode_z,
-            self.filter.code(),
-            self.mip_filter.code(),
-            self.mip_bias.to_bits(),
-            self.min_level.to_bits(),
-            self.max_level.to_bits(),
-            red,
-            green,
-            blue,
-            alpha,
-            self.anisotropy,
-            self.samples,
-            self.format,
-            self.image,
-        ])
-    }
-
-    /// Reads a record, such as the initial one of a reference; `None` if a number in it stands for nothing.
-    pub fn from_bytes(bytes: &[u8; RECORD_BYTES as usize]) -> Option<Record> {
-        let mut words = [0; RECORD_BYTES as usize / 4];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
-            *word = u32::from_le_bytes(bytes.try_into().ok()?);
-        }
-        let word = |offset: u32| words.get(offset as usize / 4).copied();
-        let long = |offset: u32| Some(u64::from(word(offset)?) | u64::from(word(offset + 4)?) << 32);
-        let float = |offset: u32| word(offset).map(f32::from_bits);
-        let mode = |dimension: u32| AddressMode::from_code(word(field::ADDRESS_MODE + 4 * dimension)?);
-        let border = |channel: u32| float(field::BORDER + 4 * channel);
-        Some(Record {
-            base: long(field::BASE)?,
-            width: word(field::WIDTH)?,
-            height: word(field::HEIGHT)?,
-            depth: word(field::DEPTH)?,
-            layers: word(field::LAYERS)?,
-            pitch: word(field::PITCH)?,
-            texel: Texel::from_code(word(field::TEXEL)?)?,
-            slice: long(field::SLICE)?,
-            channels: word(field::CHANNELS)?,
-            flags: word(field::FLAGS)?,
-            level_table: long(field::LEVEL_TABLE)?,
-            levels: word(field::LEVELS)?,
-            kind: Kind::from_code(word(field::KIND)?)?,
-            address_mode: [mode(0)?, mode(1)?, mode(2)?],
-            filter: Filter::from_code(word(field::FILTER)?)?,
-            mip_filter: Filter::from_code(word(field::MIP_FILTER)?)?,
-            mip_bias: float(field::MIP_BIAS)?,
-            min_level: float(field::MIN_LEVEL)?,
-            max_level: float(field::MAX_LEVEL)?,
-            border: [border(0)?, border(1)?, border(2)?, border(3)?],
-            anisotropy: word(field::ANISOTROPY)?,
-            samples: word(field::SAMPLES)?,
-            format: word(field::FORMAT)?,
-            image: word(field::IMAGE)?,
-        })
+record! {
+    /// A texture, sampler or surface, as kernels find it in memory. Fields that a sampler or surface has no use for are zero.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    Record of RECORD_BYTES;
+    /// Byte offsets of a record's fields.
+    field {
+        /// Address of texel (0, 0, 0) of layer 0 of level 0.
+        base: u64 = BASE 0,
+        /// Texels in a row.
+        width: u32 = WIDTH 8,
+        /// Rows, at least 1.
+        height: u32 = HEIGHT 12,
+        /// Slices of a 3D array, else 1.
+        depth: u32 = DEPTH 16,
+        /// Layers of a layered array, six for each cube; else 1.
+        layers: u32 = LAYERS 20,
+        /// Bytes from row to row.
+        pitch: u32 = PITCH 24,
+        /// How a fetch converts a channel. For surfaces the channels' format, never normalised.
+        texel: Texel = TEXEL 28,
+        /// Bytes from slice to slice or from layer to layer.
+        slice: u64 = SLICE 32,
+        /// Channels of a texel: 1, 2 or 4.
+        channels: u32 = CHANNELS 40,
+        /// See [`flag`](crate::texture::flag).
+        flags: u32 = FLAGS 44,
+        /// Address of the table of levels; only read if there are several.
+        level_table: u64 = LEVEL_TABLE 48,
+        /// Levels of a mip-mapped array; 0 if it isn't one.
+        levels: u32 = LEVELS 56,
+        /// What memory it is made of.
+        kind: Kind = KIND 60,
+        /// In x, y and z; as CUDA applies them: without normalised coordinates there are only `Clamp` and `Border`.
+        address_mode: [AddressMode; 3] = ADDRESS_MODE 64,
+        /// Within a level.
+        filter: Filter = FILTER 76,
+        /// Between levels.
+        mip_filter: Filter = MIP_FILTER 80,
+        /// Added to the level.
+        mip_bias: f32 = MIP_BIAS 84,
+        /// The lowest level.
+        min_level: f32 = MIN_LEVEL 88,
+        /// The highest level.
+        max_level: f32 = MAX_LEVEL 92,
+        /// What out-of-range texels are, with [`AddressMode::Border`](crate::texture::AddressMode::Border).
+        border: [f32; 4] = BORDER 96,
+        /// The greatest anisotropy, 0 to 16, which is 1 for kernels whatever it is.
+        anisotropy: u32 = ANISOTROPY 112,
+        /// Samples of each texel of a multi-sample texture; else 0.
+        samples: u32 = SAMPLES 116,
+        /// CUDA's number of the channels' format (`CUarray_format`).
+        format: u32 = FORMAT 120,
+        /// Where the device's tables of images have the texture, and whether simple loads read it ([`image`](crate::texture::image)); 0 if neither.
+        image: u32 = IMAGE 124,
     }
 }
 
-/// A level of a mip-mapped array, as the table has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    /// Address of its texel (0, 0, 0) of layer 0.
-    pub base: u64,
-    /// Bytes from slice to slice or from layer to layer.
-    pub slice: u64,
-    /// Texels in a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// Slices of a 3D array, else 1.
-    pub depth: u32,
-    /// Bytes from row to row.
-    pub pitch: u32,
-}
-
-impl Level {
-    /// The level as it lies in the table.
-    pub fn to_bytes(&self) -> [u8; LEVEL_BYTES as usize] {
-        let [low, high] = words(self.base);
-        let [slice_low, slice_high] = words(self.slice);
-        bytes([low, high, slice_low, slice_high, self.width, self.height, self.depth, self.pitch])
+record! {
+    /// A level of a mip-mapped array, as the table has it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    Level of LEVEL_BYTES;
+    /// Byte offsets of the fields of a level in the table.
+    level_field {
+        /// Address of its texel (0, 0, 0) of layer 0.
+        base: u64 = BASE 0,
+        /// Bytes from slice to slice or from layer to layer.
+        slice: u64 = SLICE 8,
+        /// Texels in a row.
+        width: u32 = WIDTH 16,
+        /// Rows.
+        height: u32 = HEIGHT 20,
+        /// Slices of a 3D array, else 1.
+        depth: u32 = DEPTH 24,
+        /// Bytes from row to row.
+        pitch: u32 = PITCH 28,
     }
-}
-
-/// A long's words, the lower first.
-fn words(long: u64) -> [u32; 2] {
-    [long as u32, (long >> 32) as u32]
-}
-
-/// Words in little endian.
-fn bytes<const WORDS: usize, const BYTES: usize>(words: [u32; WORDS]) -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -420,6 +256,7 @@ mod tests {
         for (offset, value) in fields {
             assert_eq!(bytes.get(offset as usize), Some(&value), "at {offset}");
         }
+        assert_eq!(Level::from_bytes(&bytes), Some(level));
     }
 
     #[test]

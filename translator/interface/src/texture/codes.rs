@@ -24,6 +24,16 @@ macro_rules! codes {
                 }
             }
         }
+
+        impl super::layout::Part for $name {
+            fn write(self, bytes: &mut [u8]) {
+                self.code().write(bytes);
+            }
+
+            fn read(bytes: &[u8]) -> Option<Self> {
+                Self::from_code(u32::read(bytes)?)
+            }
+        }
     };
 }
 
