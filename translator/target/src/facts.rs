@@ -2,136 +2,150 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Facts {
+macro_rules! facts {
+    ($($(#[$doc:meta])* $fact:ident = $holds:literal,)*) => {
+        /// What the device was *seen* to do, its arithmetic above all. Vulkan does not say, so what isn't known is assumed absent.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Facts {
+            $($(#[$doc])* pub $fact: bool,)*
+        }
+
+        impl Facts {
+            /// A device whose numbers are all exact, denormals included, and whose subgroups run in lockstep; its NaNs may be any.
+            pub const ALL: Facts = Facts { $($fact: $holds,)* };
+        }
+    };
+}
+
+// Each fact, and whether it is among [`Facts::ALL`].
+facts! {
     /// `GLSL.std.450 Fma` on f32 rounds once.
-    pub fma_f32_fused: bool,
+    fma_f32_fused = true,
     /// `GLSL.std.450 Fma` on f32 keeps denormal operands and results.
-    pub fma_f32_denormals: bool,
+    fma_f32_denormals = true,
     /// `GLSL.std.450 Fma` on f32 does what `fma.rn.ftz` does: subnormal operands count as zeros, the result is rounded once,
     /// to 24 bits of any exponent, and is zero of its sign if that is below the least normal number.
-    pub fma_f32_flushes: bool,
+    fma_f32_flushes = false,
     /// `OpDot` of (a, c) and (b, 1) on f32, with `AllowContract` where nothing else is allowed by default, is `a * b + c` rounded
     /// once. It keeps denormal operands and results, whatever else is done with the product.
-    pub dot_f32_fused: bool,
+    dot_f32_fused = false,
     /// `GLSL.std.450 Fma` on f64 rounds once.
-    pub fma_f64_fused: bool,
+    fma_f64_fused = true,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
-    pub div_f32_rounded: bool,
+    div_f32_rounded = true,
     /// `OpFDiv` on f64 is correctly rounded, denormals included.
-    pub div_f64_rounded: bool,
+    div_f64_rounded = true,
     /// `GLSL.std.450 Sqrt` on f32 is correctly rounded.
-    pub sqrt_f32_rounded: bool,
+    sqrt_f32_rounded = true,
     /// `GLSL.std.450 Sqrt` on f64 is correctly rounded.
-    pub sqrt_f64_rounded: bool,
+    sqrt_f64_rounded = true,
     /// Where `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFConvert` and the functions of `GLSL.std.450` give f32's NaN, it is the one
     /// that NVIDIA's instructions give: 0x7fffffff; but of f64's NaN the sign and the upper bits, made quiet.
-    pub nan_f32_nvidia: bool,
+    nan_f32_nvidia = false,
     /// Where those give f64's NaN, it is the one that NVIDIA's instructions give: an operand's, made quiet, and 0xfff8000000000000
     /// if no operand is NaN. Of several operands, `OpFAdd`, `OpFSub` and `OpFMul` take the second, `OpFDiv` the first, and
     /// `Fma` the second, else the third, else the first.
-    pub nan_f64_nvidia: bool,
+    nan_f64_nvidia = false,
     /// f32 add, multiply, comparisons and conversions keep denormal operands and results.
-    pub denormals_f32_kept: bool,
+    denormals_f32_kept = true,
     /// f64 add, subtract and multiply, and conversions to f64 and from it to f32, are rounded to nearest even and keep denormals of
     /// f64, in operands and results; so do comparisons. Signs of zeros, infinities and NaNs are right.
-    pub denormals_f64_kept: bool,
+    denormals_f64_kept = true,
     /// f32 from integers of 32 and 64 bits is rounded to nearest even.
-    pub convert_f32_exact: bool,
+    convert_f32_exact = true,
     /// f32 add, subtract, multiply and comparisons are right where neither operands nor the exact result are denormal: rounded to nearest even, with the signs of zeros, infinities and NaNs. Denormal operands are taken
     /// and denormal results given as they are or as zeros of their sign, one way or the other each time.
-    pub normal_f32_exact: bool,
+    normal_f32_exact = true,
     /// f32 add, subtract and multiply do what PTX's do with `.ftz`.
-    pub add_f32_flushes: bool,
+    add_f32_flushes = false,
     /// `OpFDiv` on f32 is correctly rounded where neither operands nor the exact result are denormal.
-    pub div_f32_normal: bool,
+    div_f32_normal = true,
     /// `GLSL.std.450 Sqrt` on f32 is correctly rounded but for denormals.
-    pub sqrt_f32_normal: bool,
+    sqrt_f32_normal = true,
     /// f32 atomic add on buffers flushes denormals, as PTX's does.
-    pub global_atomic_add_f32_flushes: bool,
+    global_atomic_add_f32_flushes = true,
     /// f32 atomic add on workgroup memory keeps denormals, as PTX's does.
-    pub shared_atomic_add_f32_keeps: bool,
+    shared_atomic_add_f32_keeps = true,
     /// `GLSL.std.450 Exp2` on f32 is within the error that PTX allows (2^-22.5 for a mantissa).
-    pub exp2_f32_close: bool,
+    exp2_f32_close = true,
     /// `GLSL.std.450 Exp2` on f32 gives subnormal results.
-    pub exp2_f32_denormals: bool,
+    exp2_f32_denormals = true,
     /// `GLSL.std.450 Exp2` on f32 takes subnormal operands for zeros and gives +0.0 for subnormal results, as `.ftz` does.
-    pub exp2_f32_flushes: bool,
+    exp2_f32_flushes = false,
     /// `GLSL.std.450 Log2` on f32 is within the error that PTX allows (2^-22.6 for a mantissa), zeros and infinities included.
-    pub log2_f32_close: bool,
+    log2_f32_close = true,
     /// `GLSL.std.450 Sin` and `Cos` on f32 are those of NVIDIA's hardware but for 2^-20.9, for angles of any size.
-    pub sin_cos_f32_close: bool,
+    sin_cos_f32_close = true,
     /// `GLSL.std.450 Sqrt` and `InverseSqrt` on f32 are within the errors that PTX allows (2^-23 and 2^-22.9, relative).
-    pub roots_f32_close: bool,
+    roots_f32_close = true,
     /// Those functions are right about zeros, infinities, negative numbers and NaNs, where Vulkan leaves them undefined too:
     /// `InverseSqrt` of a zero is infinity of its sign, `Sqrt` of a zero that zero, of negative numbers both are NaN.
-    pub roots_f32_ends: bool,
+    roots_f32_ends = true,
     /// `InverseSqrt` on f32 is so close that two `Fma` make the correctly rounded root of it (`legalize/sqrt.rs`), for
     /// operands from 2^-101.
-    pub sqrt_f32_refined: bool,
+    sqrt_f32_refined = true,
     /// They are as close for subnormal operands, and NaN for negative ones.
-    pub roots_f32_denormals: bool,
+    roots_f32_denormals = true,
     /// They take subnormal operands for zeros of their sign, as `.ftz` does.
-    pub roots_f32_flush: bool,
+    roots_f32_flush = false,
     /// Sums, differences, products, quotients and `Fma` on f32 that the facts vouch for give no other result where the driver's
     /// compiler knows that an operand is zero or NaN, or that two are the same value. Which NaN it is may differ where no fact says.
-    pub known_specials_f32_right: bool,
+    known_specials_f32_right = true,
     /// The same where it knows an operand to be another constant, but for both factors of an `Fma`.
-    pub known_constants_f32_right: bool,
+    known_constants_f32_right = true,
     /// The same where it knows both factors of an `Fma`.
-    pub known_factors_f32_right: bool,
+    known_factors_f32_right = true,
     /// [`Facts::known_specials_f32_right`] on f64.
-    pub known_specials_f64_right: bool,
+    known_specials_f64_right = true,
     /// [`Facts::known_constants_f32_right`] on f64, both factors of an `Fma` included.
-    pub known_constants_f64_right: bool,
+    known_constants_f64_right = true,
     /// `Trunc`, `RoundEven`, `Floor` and `Ceil` keep NaNs and the sign of zeros, and treat no operand as zero that isn't.
-    pub rounding_exact: bool,
+    rounding_exact = true,
     /// `NMin` and `NMax` on f32 take -0.0 for less than +0.0 and keep denormals.
-    pub min_max_f32_exact: bool,
+    min_max_f32_exact = true,
     /// `OpFNegate` on f32 changes the sign of what is not NaN, and nothing else.
-    pub negate_f32_exact: bool,
+    negate_f32_exact = true,
     /// `OpConvertFToS` and `OpConvertFToU` from f32 to 32 bits give the nearest bound of what is out of range, and zero of NaN.
-    pub to_integer_f32_saturates: bool,
+    to_integer_f32_saturates = true,
     /// `NClamp` to [0, 1] on f32 gives a zero for NaN and for zeros, and is right but for subnormals, for which it may give a zero too.
-    pub clamp_f32_right: bool,
+    clamp_f32_right = true,
     /// f16 add, subtract, multiply and `GLSL.std.450 Fma` are rounded once to nearest even and keep denormals, infinities and the signs
     /// of zeros, of operands that the driver's compiler doesn't know.
-    pub arithmetic_f16_exact: bool,
+    arithmetic_f16_exact = false,
     /// The same of operands that it knows, such as constants, and of an operand that is there twice.
-    pub known_operands_f16_right: bool,
+    known_operands_f16_right = false,
     /// Where those give f16's NaN, it is the one that NVIDIA's instructions give: 0x7fff.
-    pub nan_f16_nvidia: bool,
+    nan_f16_nvidia = false,
     /// `OpFConvert` from f32 to f16 is rounded to nearest even, that from f16 to f32 is exact, and both keep denormals of f16, infinities and
     /// the signs of zeros, also of operands that the driver's compiler knows.
-    pub convert_f16_exact: bool,
+    convert_f16_exact = false,
     /// Where those give a NaN, it is the one that NVIDIA's instructions give: 0x7fff and 0x7fffffff.
-    pub nan_conversions_f16_nvidia: bool,
+    nan_conversions_f16_nvidia = false,
     /// Products of cooperative matrices of f16 are those of NVIDIA's instructions for sm_90, and an invocation's elements are those of its lane
     /// there: of the first factor those of row `g` before those of row `g + 8`, else in the same order.
-    pub matrix_f16_exact: bool,
+    matrix_f16_exact = false,
     /// The same of bf16, of which an invocation has the elements of two products by the same first factor: of the second factors all of the first
     /// product, then all of the other; of the sums those of row `g` in both before those of row `g + 8`.
-    pub matrix_bf16_exact: bool,
+    matrix_bf16_exact = false,
     /// The same of bytes.
-    pub matrix_bytes_exact: bool,
+    matrix_bytes_exact = false,
     /// f64 atomic add is correctly rounded, and keeps denormals, NaNs and the sign of zeros.
-    pub atomic_add_f64_exact: bool,
+    atomic_add_f64_exact = true,
     /// Invocations of a subgroup that have parted meet again where the structure of control flow joins, also where no feature
     /// promises it ([`crate::Target::convergence`]).
-    pub subgroups_reconverge: bool,
+    subgroups_reconverge = true,
     /// Samplers without a filter read what NVIDIA's texture units read for CUDA, bit for bit, by coordinates that count texels. sRGB is
     /// a fact of its own, here and in the next three.
-    pub sampled_points_exact: bool,
+    sampled_points_exact = false,
     /// The same by normalised coordinates, in images of up to [`Facts::SAMPLED_EXTENT`] columns and rows.
-    pub sampled_points_normalized_exact: bool,
+    sampled_points_normalized_exact = false,
     /// Samplers with a linear filter give what those units give, bit for bit, by coordinates that count texels.
-    pub sampled_filters_exact: bool,
+    sampled_filters_exact = false,
     /// The same by normalised coordinates, in images as small.
-    pub sampled_filters_normalized_exact: bool,
+    sampled_filters_normalized_exact = false,
     /// Where one of those four facts holds, the same holds for sRGB.
-    pub sampled_srgb_exact: bool,
+    sampled_srgb_exact = false,
 }
 
 impl Facts {
@@ -171,65 +185,6 @@ impl Facts {
             || self.sampled_filters_exact
             || self.sampled_filters_normalized_exact
     }
-
-    /// A device whose numbers are all exact, denormals included, and whose subgroups run in lockstep; its NaNs may be any.
-    pub const ALL: Facts = Facts {
-        fma_f32_fused: true,
-        fma_f32_denormals: true,
-        fma_f32_flushes: false,
-        dot_f32_fused: false,
-        fma_f64_fused: true,
-        div_f32_rounded: true,
-        div_f64_rounded: true,
-        sqrt_f32_rounded: true,
-        sqrt_f64_rounded: true,
-        nan_f32_nvidia: false,
-        nan_f64_nvidia: false,
-        denormals_f32_kept: true,
-        denormals_f64_kept: true,
-        convert_f32_exact: true,
-        normal_f32_exact: true,
-        add_f32_flushes: false,
-        div_f32_normal: true,
-        sqrt_f32_normal: true,
-        global_atomic_add_f32_flushes: true,
-        shared_atomic_add_f32_keeps: true,
-        exp2_f32_close: true,
-        exp2_f32_denormals: true,
-        exp2_f32_flushes: false,
-        log2_f32_close: true,
-        sin_cos_f32_close: true,
-        roots_f32_close: true,
-        roots_f32_ends: true,
-        sqrt_f32_refined: true,
-        roots_f32_denormals: true,
-        roots_f32_flush: false,
-        known_specials_f32_right: true,
-        known_constants_f32_right: true,
-        known_factors_f32_right: true,
-        known_specials_f64_right: true,
-        known_constants_f64_right: true,
-        rounding_exact: true,
-        min_max_f32_exact: true,
-        negate_f32_exact: true,
-        to_integer_f32_saturates: true,
-        clamp_f32_right: true,
-        arithmetic_f16_exact: false,
-        known_operands_f16_right: false,
-        nan_f16_nvidia: false,
-        convert_f16_exact: false,
-        nan_conversions_f16_nvidia: false,
-        matrix_f16_exact: false,
-        matrix_bf16_exact: false,
-        matrix_bytes_exact: false,
-        atomic_add_f64_exact: true,
-        subgroups_reconverge: true,
-        sampled_points_exact: false,
-        sampled_points_normalized_exact: false,
-        sampled_filters_exact: false,
-        sampled_filters_normalized_exact: false,
-        sampled_srgb_exact: false,
-    };
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
     pub const TRUSTED: Facts = Facts {
