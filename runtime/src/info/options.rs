@@ -10,59 +10,60 @@ use ptx2spv_translator::target::FloatControls;
 
 use crate::error::{Error, Result};
 
-/// Options for the reference device: the device that it imitates, and how it runs.
-///
-/// The text form is a list of these, separated by commas. Missing ones are as in [`ReferenceOptions::default`]:
-///
-/// | | |
-/// | --- | --- |
-/// | `check` | report undefined values, uninitialised memory, data races and the like |
-/// | `seed=N` | choose randomly, by this seed, where Vulkan allows several behaviors, preferring inconvenient ones |
-/// | `subgroup=N` | a subgroup size: a power of two up to 128 |
-/// | `invocations=N` | workgroups of at most N invocations, in all and in each dimension |
-/// | `target=NAME` | imitate the device of a preset, or of a file written by `ptx2spv devices --json` |
-/// | `without=A+B` | lack these features and float controls (Vulkan's names) |
-/// | `quirks=A+B` | make modules work around these driver bugs, which this device doesn't have (Boolean members of [`Quirks`](ptx2spv_translator::target::Quirks)) |
-/// | `loops=N` | make modules expect that loops end after N rounds ([`Quirks::loop_budget`](ptx2spv_translator::target::Quirks)), which they don't |
-/// | `threads=N` | host threads that run blocks, without `check` and `seed` |
-/// | `steps=N` | stop a launch after N instructions of a dispatch |
-///
-/// ```
-/// use ptx2spv_runtime::ReferenceOptions;
-/// use ptx2spv_translator::Feature;
-///
-/// let options: ReferenceOptions = "check,subgroup=64,without=shaderInt16+shaderFloat64".parse()?;
-/// assert!(options.check && options.without.contains(&Feature::ShaderFloat64));
-/// assert_eq!(options.subgroup, Some(64));
-/// # Ok::<(), ptx2spv_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReferenceOptions {
-    /// Report undefined behavior.
-    pub check: bool,
-    /// The seed for random choices where Vulkan allows several behaviors; `None` for an exact device with a fixed
-    /// order.
-    pub seed: Option<u64>,
-    /// The subgroup size; `None` for the target's.
-    pub subgroup: Option<u32>,
-    /// Maximum invocations of a workgroup, in total and in each dimension, in addition to the target's own limits.
-    pub invocations: Option<NonZeroU32>,
-    /// A preset (see [`Target::PRESETS`](ptx2spv_translator::Target::PRESETS)) or a file; `None` for the preset `reference`.
-    pub target: Option<String>,
-    /// Features to remove from the target.
-    pub without: BTreeSet<Feature>,
-    /// Float controls to remove from the target, by [`FloatControls::names`].
-    pub without_controls: BTreeSet<&'static str>,
-    /// Driver bugs that modules work around, although this device has none: names of members of
-    /// [`Quirks`](ptx2spv_translator::target::Quirks).
-    pub quirks: BTreeSet<String>,
-    /// Rounds after which modules expect loops to end, although they don't; `None` for no limit.
-    pub loops: Option<NonZeroU32>,
-    /// Host threads; `None` for one for each processor.
-    pub threads: Option<NonZeroUsize>,
-    /// Maximum instructions of a dispatch; `None` for no limit.
-    pub steps: Option<u64>,
+ptx2spv_translator::target::options! {
+    /// Options for the reference device: the device that it imitates, and how it runs.
+    ///
+    /// The text form is a list of these, separated by commas. Missing ones are as in [`ReferenceOptions::default`]:
+    ///
+    /// | | |
+    /// | --- | --- |
+    /// | `check` | report undefined values, uninitialised memory, data races and the like |
+    /// | `seed=N` | choose randomly, by this seed, where Vulkan allows several behaviors, preferring inconvenient ones |
+    /// | `subgroup=N` | a subgroup size: a power of two up to 128 |
+    /// | `invocations=N` | workgroups of at most N invocations, in all and in each dimension |
+    /// | `target=NAME` | imitate the device of a preset, or of a file written by `ptx2spv devices --json` |
+    /// | `without=A+B` | lack these features and float controls (Vulkan's names) |
+    /// | `quirks=A+B` | make modules work around these driver bugs, which this device doesn't have (Boolean members of [`Quirks`](ptx2spv_translator::target::Quirks)) |
+    /// | `loops=N` | make modules expect that loops end after N rounds ([`Quirks::loop_budget`](ptx2spv_translator::target::Quirks)), which they don't |
+    /// | `threads=N` | host threads that run blocks, without `check` and `seed` |
+    /// | `steps=N` | stop a launch after N instructions of a dispatch |
+    ///
+    /// ```
+    /// use ptx2spv_runtime::ReferenceOptions;
+    /// use ptx2spv_translator::Feature;
+    ///
+    /// let options: ReferenceOptions = "check,subgroup=64,without=shaderInt16+shaderFloat64".parse()?;
+    /// assert!(options.check && options.without.contains(&Feature::ShaderFloat64));
+    /// assert_eq!(options.subgroup, Some(64));
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    ReferenceOptions {
+        /// Report undefined behavior.
+        check: bool = false,
+        /// The seed for random choices where Vulkan allows several behaviors; `None` for an exact device with a fixed
+        /// order.
+        seed: Option<u64> = None,
+        /// The subgroup size; `None` for the target's.
+        subgroup: Option<u32> = None,
+        /// Maximum invocations of a workgroup, in total and in each dimension, in addition to the target's own limits.
+        invocations: Option<NonZeroU32> = None,
+        /// A preset (see [`Target::PRESETS`](ptx2spv_translator::Target::PRESETS)) or a file; `None` for the preset `reference`.
+        target: Option<String> = None,
+        /// Features to remove from the target.
+        without: BTreeSet<Feature> = BTreeSet::new(),
+        /// Float controls to remove from the target, by [`FloatControls::names`].
+        without_controls: BTreeSet<&'static str> = BTreeSet::new(),
+        /// Driver bugs that modules work around, although this device has none: names of members of
+        /// [`Quirks`](ptx2spv_translator::target::Quirks).
+        quirks: BTreeSet<String> = BTreeSet::new(),
+        /// Rounds after which modules expect loops to end, although they don't; `None` for no limit.
+        loops: Option<NonZeroU32> = None,
+        /// Host threads; `None` for one for each processor.
+        threads: Option<NonZeroUsize> = None,
+        /// Maximum instructions of a dispatch; `None` for no limit.
+        steps: Option<u64> = None,
+    }
 }
 
 /// The possible options.
@@ -141,20 +142,6 @@ impl ReferenceOptions {
             return Err(wrong(format_args!("`{name}` is not one of the features {}", names.join(", "))));
         }
         Ok(())
-    }
-
-    ptx2spv_translator::target::setters! {
-        check: bool,
-        seed: Option<u64>,
-        subgroup: Option<u32>,
-        invocations: Option<NonZeroU32>,
-        target: Option<String>,
-        without: BTreeSet<Feature>,
-        without_controls: BTreeSet<&'static str>,
-        quirks: BTreeSet<String>,
-        loops: Option<NonZeroU32>,
-        threads: Option<NonZeroUsize>,
-        steps: Option<u64>,
     }
 }
 

@@ -48,29 +48,23 @@ pub struct Stream {
     state: Arc<StreamState>,
 }
 
-/// Options of a new stream.
-///
-/// ```
-/// use ptx2spv_runtime::{Config, Device, StreamOptions};
-///
-/// let device = Device::reference(Config::default());
-/// let stream = device.stream_with(StreamOptions::default().urgent(true));
-/// assert!(stream.is_idle()?);
-/// # Ok::<(), ptx2spv_runtime::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StreamOptions {
-    /// Whether the stream is independent of the default stream.
-    pub non_blocking: bool,
-    /// Whether the device should prefer the stream's commands: a hint, for devices with several queues.
-    pub urgent: bool,
-}
-
-impl StreamOptions {
-    ptx2spv_translator::target::setters! {
-        non_blocking: bool,
-        urgent: bool,
+ptx2spv_translator::target::options! {
+    /// Options of a new stream.
+    ///
+    /// ```
+    /// use ptx2spv_runtime::{Config, Device, StreamOptions};
+    ///
+    /// let device = Device::reference(Config::default());
+    /// let stream = device.stream_with(StreamOptions::default().urgent(true));
+    /// assert!(stream.is_idle()?);
+    /// # Ok::<(), ptx2spv_runtime::Error>(())
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    StreamOptions {
+        /// Whether the stream is independent of the default stream.
+        non_blocking: bool = false,
+        /// Whether the device should prefer the stream's commands: a hint, for devices with several queues.
+        urgent: bool = false,
     }
 }
 

@@ -51,21 +51,16 @@ pub struct MemoryRegion {
     pub size: u64,
 }
 
-/// How much device memory kernels have for what they print, allocate and launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServiceSizes {
-    /// Bytes of the heap that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
-    pub heap: u64,
-    /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
-    pub output: u64,
-    /// How many launches the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
-    pub launches: u32,
-}
-
-impl Default for ServiceSizes {
-    fn default() -> Self {
-        Self { heap: heap::BYTES, output: output::BYTES, launches: launches::CAPACITY }
+ptx2spv_target::options! {
+    /// How much device memory kernels have for what they print, allocate and launch.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    ServiceSizes {
+        /// Bytes of the heap that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
+        heap: u64 = heap::BYTES,
+        /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
+        output: u64 = output::BYTES,
+        /// How many launches the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
+        launches: u32 = launches::CAPACITY,
     }
 }
 
@@ -76,11 +71,5 @@ impl ServiceSizes {
         let output = self.output.clamp(1 << 10, output::MAX_BYTES).next_multiple_of(16);
         let launches = self.launches.clamp(1, launches::MAX_CAPACITY);
         Self { heap: heap::rounded(self.heap), output, launches }
-    }
-
-    ptx2spv_target::setters! {
-        heap: u64,
-        output: u64,
-        launches: u32,
     }
 }

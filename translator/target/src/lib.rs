@@ -18,9 +18,9 @@ mod mapping;
 pub mod marks;
 mod math;
 mod matrix;
+mod options;
 mod presets;
 mod quirks;
-mod setters;
 mod target;
 
 pub use facts::Facts;

@@ -32,44 +32,35 @@ pub const QUEUES_VARIABLE: &str = "PTX2SPV_QUEUES";
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// Options of an [`Instance`].
-///
-/// ```
-/// use ptx2spv_runtime::{Instance, InstanceOptions};
-///
-/// // With validation layers and a single queue.
-/// let options = InstanceOptions::default().validation(Some(true)).queues(Some(1));
-/// if let Ok(instance) = Instance::new(&options) {
-///     assert!(instance.validation_messages().is_empty());
-/// }
-/// ```
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct InstanceOptions {
-    /// Whether to enable the validation layers; `None` uses the environment variable `PTX2SPV_VALIDATION`.
+ptx2spv_translator::target::options! {
+    /// Options of an [`Instance`].
     ///
-    /// Layers with [issue 4391](https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391), such as Debian 12's, crash if a
-    /// device is opened or closed in one thread while another thread uses one.
-    pub validation: Option<bool>,
-    /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
-    pub library: Option<PathBuf>,
-    /// Features of devices that must not be used; `None` uses the environment variable `PTX2SPV_RESTRICT`.
-    pub restrictions: Option<Restrictions>,
-    /// Whether to copy through staging buffers even on devices that share the host's memory, to test the code for
-    /// graphics cards.
-    pub staging: bool,
-    /// The number of queues that streams are spread over, 1 to 8. If the device has fewer, several share one of the
-    /// device's queues. `None` uses the environment variable `PTX2SPV_QUEUES`, or else as many as the device has.
-    pub queues: Option<u32>,
-}
-
-impl InstanceOptions {
-    ptx2spv_translator::target::setters! {
-        validation: Option<bool>,
-        library: Option<PathBuf>,
-        restrictions: Option<Restrictions>,
-        staging: bool,
-        queues: Option<u32>,
+    /// ```
+    /// use ptx2spv_runtime::{Instance, InstanceOptions};
+    ///
+    /// // With validation layers and a single queue.
+    /// let options = InstanceOptions::default().validation(Some(true)).queues(Some(1));
+    /// if let Ok(instance) = Instance::new(&options) {
+    ///     assert!(instance.validation_messages().is_empty());
+    /// }
+    /// ```
+    #[derive(Clone, Debug)]
+    InstanceOptions {
+        /// Whether to enable the validation layers; `None` uses the environment variable `PTX2SPV_VALIDATION`.
+        ///
+        /// Layers with [issue 4391](https://github.com/KhronosGroup/Vulkan-ValidationLayers/issues/4391), such as Debian 12's, crash if a
+        /// device is opened or closed in one thread while another thread uses one.
+        validation: Option<bool> = None,
+        /// The Vulkan library to load instead of the system's loader: another loader, or a driver by itself.
+        library: Option<PathBuf> = None,
+        /// Features of devices that must not be used; `None` uses the environment variable `PTX2SPV_RESTRICT`.
+        restrictions: Option<Restrictions> = None,
+        /// Whether to copy through staging buffers even on devices that share the host's memory, to test the code for
+        /// graphics cards.
+        staging: bool = false,
+        /// The number of queues that streams are spread over, 1 to 8. If the device has fewer, several share one of the
+        /// device's queues. `None` uses the environment variable `PTX2SPV_QUEUES`, or else as many as the device has.
+        queues: Option<u32> = None,
     }
 }
 
