@@ -3,23 +3,26 @@
 //! condition may stand between the two.
 
 use crate::diagnostic::Span;
-use crate::index::IndexVec;
 use crate::ir::{Block, Function, Op, Stmt, Unary, Value};
 
 /// Joins neighbouring `If`s on one condition; see the module.
 pub fn merge_ifs(function: &mut Function) {
-    let mut negation = IndexVec::filled(None, function.values.len());
+    let definitions = function.definitions();
+    let negation = |value: Value| match definitions.of(value) {
+        Some(Op::Unary(Unary::Not, of)) => Some(of),
+        _ => None,
+    };
     let mut body = std::mem::take(&mut function.body);
-    list(&mut body, &mut negation, None);
+    list(&mut body, &negation, None);
     function.body = body;
 }
 
-/// The value that each value is the negation of, if it is one.
-type Negations = IndexVec<Value, Option<Value>>;
+/// The value that a value is the negation of, if it is one.
+type Negation<'f> = &'f dyn Fn(Value) -> Option<Value>;
 
 /// Joins in a list and in those nested there; `around` is the mark that holds around it. The recursion must fit a small stack, so
 /// it does nothing else.
-fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
+fn list(block: &mut Block, negation: Negation<'_>, around: Option<Span>) {
     *block = neighbours(std::mem::take(block), negation, around);
     let mut mark = around;
     for stmt in block {
@@ -32,7 +35,7 @@ fn list(block: &mut Block, negation: &mut Negations, around: Option<Span>) {
 
 /// Joins in a list alone.
 #[inline(never)]
-fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> Block {
+fn neighbours(block: Block, negation: Negation<'_>, around: Option<Span>) -> Block {
     let mut out = Block::with_capacity(block.len());
     // The last `If` by its place in `out` and its mark, while nothing stands after it that could matter.
     let mut open: Option<(usize, Option<Span>)> = None;
@@ -59,8 +62,7 @@ fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> B
             }
             stmt => {
                 match stmt {
-                    Stmt::Let(value, Op::Unary(Unary::Not, of)) => negation[value] = Some(of),
-                    Stmt::Let(_, Op::Const(_)) => {}
+                    Stmt::Let(_, Op::Const(_) | Op::Unary(Unary::Not, _)) => {}
                     Stmt::At(at) => mark = at,
                     _ => open = None,
                 }
@@ -72,11 +74,10 @@ fn neighbours(block: Block, negation: &mut Negations, around: Option<Span>) -> B
 }
 
 /// Whether the `If` at a place asks `condition` or its negation.
-fn joins(out: &Block, at: usize, condition: Value, negation: &Negations) -> bool {
-    let not = |value: Value| negation.of(value);
+fn joins(out: &Block, at: usize, condition: Value, negation: Negation<'_>) -> bool {
     match out.get(at) {
         Some(Stmt::If { condition: first, .. }) => {
-            *first == condition || not(*first) == Some(condition) || not(condition) == Some(*first)
+            *first == condition || negation(*first) == Some(condition) || negation(condition) == Some(*first)
         }
         _ => false,
     }

@@ -57,17 +57,11 @@ pub fn narrow_truncated(function: &mut Function) {
 
 /// For each variable, whether it has 64 bits of which only the lower half matters.
 fn lower_halves(function: &Function) -> IndexVec<Var, bool> {
-    let mut definition: IndexVec<Value, Option<Op>> = IndexVec::filled(None, function.values.len());
-    let mut contents = function.sets();
+    let (definition, mut contents) = (function.definitions(), function.sets());
     // Values whose upper half matters.
     let mut whole = Vec::new();
     for_each_stmt(&function.body, |stmt| match *stmt {
-        Stmt::Let(value, op) => {
-            definition[value] = Some(op);
-            if !halves_suffice(op, &definition) {
-                for_each_operand(stmt, |operand| whole.push(operand));
-            }
-        }
+        Stmt::Let(_, op) if halves_suffice(op, &definition) => {}
         Stmt::Set(..) => {}
         _ => for_each_operand(stmt, |operand| whole.push(operand)),
     });

@@ -403,9 +403,5 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
 
 /// Whether a kernel asks what all textures have in common.
 fn reads_texture_bits(function: &ir::Function) -> bool {
-    let mut found = false;
-    ir::for_each_stmt(&function.body, |stmt| {
-        found |= matches!(stmt, ir::Stmt::Let(_, ir::Op::Builtin(ir::Builtin::TextureBits)));
-    });
-    found
+    ir::any_stmt(&function.body, &|stmt| matches!(stmt, ir::Stmt::Let(_, ir::Op::Builtin(ir::Builtin::TextureBits))))
 }

@@ -6,15 +6,13 @@
 
 use super::exposed::Exposed;
 use super::groups::{Again, Rare, group, reaches};
-use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value, for_each_stmt};
+use crate::ir::{Binary, Builder, Function, Op, Stmt, Type, Unary, Value, any_stmt};
 use crate::soft::DOUBLE;
 
 /// Groups the results of a function whose NaNs matter, and returns whether there are any.
 pub fn group_nans(function: &mut Function) -> bool {
-    let mut has_results = false;
-    for_each_stmt(&function.body, |stmt| {
-        has_results |= matches!(*stmt, Stmt::Let(result, op) if is_result(function, result, op));
-    });
+    let is_result = |stmt: &Stmt| matches!(*stmt, Stmt::Let(result, op) if is_result(function, result, op));
+    let has_results = any_stmt(&function.body, &is_result);
     if has_results {
         let exposed = Exposed::of(function);
         group(function, &mut Nans { exposed, tests: Vec::new() });

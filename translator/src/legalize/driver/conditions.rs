@@ -1,7 +1,7 @@
 //! Hides from a driver that a float's bits are a condition ([`Quirks::condition_bits_wrong`](ptx2spv_target::Quirks)): such a driver makes 1.0
 //! of a condition's 1, which as a float is the least subnormal number.
 
-use crate::ir::{Binary, Function, Marks, Op, Rewritten, Stmt, Type, Unary, for_each_stmt, rewrite};
+use crate::ir::{Binary, Function, Marks, Op, Rewritten, Stmt, Type, Unary, any_stmt, rewrite};
 use crate::legalize::driver::veil::Veil;
 
 /// A bit of the veil that other passes don't use.
@@ -31,9 +31,7 @@ pub fn hide_conditions(function: &mut Function) {
         Stmt::Let(_, Op::Unary(Unary::Bitcast(Type::F32 | Type::F64), bits)) => conditions.value(bits),
         _ => false,
     };
-    let mut any = false;
-    for_each_stmt(&function.body, |stmt| any |= is_read(stmt));
-    if !any {
+    if !any_stmt(&function.body, &is_read) {
         return;
     }
     let [veil] = Veil::draw(function, [VEIL]);

@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::index::IndexVec;
 use crate::ir::{
     Arithmetic, Atomic, AtomicOp, Binary, Block, Builder, Function, Marks, Op, Rewritten, Space, Stmt, SubgroupOp,
-    Type, Unary, Value, Var, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
+    Type, Unary, Value, Var, any_stmt, bits_type, for_each_result, for_each_stmt, map_op_operands, mask, rewrite,
 };
 use crate::legalize::driver::veil::Veil;
 use crate::soft::{Format, SINGLE};
@@ -241,9 +241,7 @@ fn is_arithmetic(op: &Op) -> bool {
 }
 
 fn has(function: &Function, is_wanted: fn(&Op) -> bool) -> bool {
-    let mut found = false;
-    for_each_stmt(&function.body, |stmt| found |= matches!(stmt, Stmt::Let(_, op) if is_wanted(op)));
-    found
+    any_stmt(&function.body, &|stmt| matches!(stmt, Stmt::Let(_, op) if is_wanted(op)))
 }
 
 fn is_half(op: &Op) -> bool {

@@ -8,8 +8,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Atomic, AtomicOp, Binary, Block, Class, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Unary,
-    Value, Var, WARP_SIZE, for_each_stmt, is_lane_loop, semantics,
+    Access, Atomic, AtomicOp, Binary, Block, Class, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type,
+    Unary, Value, Var, WARP_SIZE, any_stmt, for_each_stmt, is_lane_loop, semantics,
 };
 use crate::legalize::driver::states::{rounds_of_states, state_variables};
 
@@ -164,24 +164,13 @@ impl Cost<'_> {
 
 /// Whether a function accesses 64 bits of shared memory as one.
 fn accesses_long_shared(function: &Function) -> bool {
-    let mut found = false;
-    for body in function.helpers.iter().map(|helper| &helper.function.body).chain([&function.body]) {
-        for_each_stmt(body, |stmt| {
-            found |= match stmt {
-                Stmt::Atomic(Atomic { access, .. }) | Stmt::Load { access, .. } | Stmt::Store { access, .. } => {
-                    access.space == Space::Shared && access.bytes == 8
-                }
-                _ => false,
-            }
-        });
-    }
-    found
+    let is_one = |(access, _): (&Access, Value)| access.space == Space::Shared && access.bytes == 8;
+    let mut bodies = function.helpers.iter().map(|helper| &helper.function.body).chain([&function.body]);
+    bodies.any(|body| any_stmt(body, &|stmt| stmt.access().is_some_and(is_one)))
 }
 
 fn has_collective(list: &Block) -> bool {
-    let mut found = false;
-    for_each_stmt(list, |stmt| found |= matches!(stmt.class(), Class::Collective(_)));
-    found
+    any_stmt(list, &|stmt| matches!(stmt.class(), Class::Collective(_)))
 }
 
 /// Whether emission may make a statement a loop that compares and swaps, or the driver one that reads one texture a round.
@@ -405,18 +394,12 @@ impl<'f> Counter<'f> {
 
     /// What a variable contains after these statements of a list, if that is a constant.
     fn before(&self, var: Var, stmts: &[Stmt]) -> Option<u64> {
+        let is_set = |stmt: &Stmt| matches!(stmt, Stmt::Set(other, _) if *other == var);
         for stmt in stmts.iter().rev().take(LOOK_BACK) {
             match stmt {
                 Stmt::Set(other, value) if *other == var => return self.constant(*value),
-                stmt => {
-                    let mut is_set = false;
-                    for list in stmt.lists() {
-                        for_each_stmt(list, |stmt| is_set |= matches!(stmt, Stmt::Set(other, _) if *other == var));
-                    }
-                    if is_set {
-                        return None;
-                    }
-                }
+                stmt if any_stmt(std::slice::from_ref(stmt), &is_set) => return None,
+                _ => {}
             }
         }
         None
