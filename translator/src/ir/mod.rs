@@ -54,8 +54,8 @@ pub use rewrite::{Rewritten, rewrite, rewrite_ops};
 pub use semantics::mask;
 pub use stage::Stage;
 pub use stmt::{
-    Block, Class, Participants, Stmt, any_stmt, depth, for_each_stmt, for_each_stmt_mut, has_warp, is_deeper,
-    is_lane_loop, lane_number, last_mark, size,
+    Block, Class, Participants, Stmt, any_stmt, depth, for_each_stmt, for_each_stmt_mut, has_collective, has_warp,
+    is_deeper, is_lane_loop, lane_number, last_mark, size,
 };
 pub use text::ParseError;
 pub use types::{Type, Value, Var};

@@ -265,10 +265,10 @@ pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
 
 /// Whether a list contains a warp operation at any depth.
 pub fn has_warp(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt.class() {
-        Class::Collective(participants) => participants == Participants::Warp,
-        Class::Branch(lists) => lists.into_iter().any(has_warp),
-        Class::Loop(body) => has_warp(body),
-        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
-    })
+    any_stmt(block, &|stmt| stmt.class() == Class::Collective(Participants::Warp))
+}
+
+/// Whether a list contains a warp operation or a barrier at any depth.
+pub fn has_collective(block: &[Stmt]) -> bool {
+    any_stmt(block, &|stmt| matches!(stmt.class(), Class::Collective(_)))
 }

@@ -1,6 +1,6 @@
 //! Collective statements, which threads execute together: warp operations, barriers, and the control flow around them.
 
-use crate::ir::{Block, Class, Stmt};
+use crate::ir::{Class, Stmt, has_collective};
 
 /// Whether all threads of a subgroup must execute a statement together. Given for statements of a list that they execute together: a break
 /// in such a list leaves a loop that is collective too.
@@ -8,19 +8,9 @@ pub(super) fn is_collective(stmt: &Stmt) -> bool {
     match stmt.class() {
         Class::Collective(_) | Class::Break => true,
         Class::Branch(lists) => lists.into_iter().flatten().any(is_collective),
-        Class::Loop(body) => has_synchronization(body),
+        Class::Loop(body) => has_collective(body),
         Class::Private | Class::Access(..) | Class::Signal | Class::Return => false,
     }
-}
-
-/// Whether a list contains a warp operation or a barrier at any depth.
-pub(super) fn has_synchronization(block: &Block) -> bool {
-    block.iter().any(|stmt| match stmt.class() {
-        Class::Collective(_) => true,
-        Class::Branch(lists) => lists.into_iter().any(has_synchronization),
-        Class::Loop(body) => has_synchronization(body),
-        Class::Private | Class::Access(..) | Class::Signal | Class::Break | Class::Return => false,
-    })
 }
 
 /// Whether a statement may leave the loop that it stands in.

@@ -33,7 +33,9 @@ mod unpacked;
 
 use crate::diagnostic::ErrorKind;
 use crate::index::IndexVec;
-use crate::ir::{self, Builder, Function, Stmt, Value, Warp, WarpOp, definitions, for_each_stmt, has_warp, uses};
+use crate::ir::{
+    self, Builder, Function, Stmt, Value, Warp, WarpOp, definitions, for_each_stmt, has_collective, has_warp, uses,
+};
 use crate::opt;
 use crate::policy::Workgroups;
 pub use choose::Blocks;
@@ -67,7 +69,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
         unpacked::spread_cluster(function);
         return Ok(());
     };
-    if order == ThreadOrder::Rows && cluster.is_none() && !collective::has_synchronization(&function.body) {
+    if order == ThreadOrder::Rows && cluster.is_none() && !has_collective(&function.body) {
         thread_loop::loop_over_threads(function, packing);
         return Ok(());
     }

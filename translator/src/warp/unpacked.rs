@@ -1,7 +1,7 @@
 //! Clusters of blocks in kernels without warp operations, where each thread is an invocation: the thread's block in the
 //! workgroup, and its position there.
 
-use crate::ir::{Builder, Builtin, Function, Op, Rewritten, Stmt, rewrite};
+use crate::ir::{Builder, Builtin, Function, Op, rewrite_ops};
 
 /// Replaces a thread's position in its block, and the block's rank in its cluster, by computations for a workgroup that is a whole cluster.
 /// Functions for single blocks don't change: the device has their positions.
@@ -22,13 +22,13 @@ pub(super) fn spread_cluster(function: &mut Function) {
     let z = b.div_unsigned(index, area);
     let mut head = b.into_block();
 
-    rewrite(function, |_, stmt| match stmt {
-        Stmt::Let(_, Op::Builtin(Builtin::ClusterRank)) => Rewritten::By(rank),
-        Stmt::Let(_, Op::Builtin(Builtin::ThreadIndex)) => Rewritten::By(index),
-        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(0))) => Rewritten::By(x),
-        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(1))) => Rewritten::By(y),
-        Stmt::Let(_, Op::Builtin(Builtin::ThreadId(_))) => Rewritten::By(z),
-        _ => Rewritten::Kept,
+    rewrite_ops(function, |_, _, op| match op {
+        Op::Builtin(Builtin::ClusterRank) => Some(rank),
+        Op::Builtin(Builtin::ThreadIndex) => Some(index),
+        Op::Builtin(Builtin::ThreadId(0)) => Some(x),
+        Op::Builtin(Builtin::ThreadId(1)) => Some(y),
+        Op::Builtin(Builtin::ThreadId(_)) => Some(z),
+        _ => None,
     });
     head.append(&mut function.body);
     function.body = head;

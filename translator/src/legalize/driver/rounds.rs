@@ -8,8 +8,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Access, Atomic, AtomicOp, Binary, Block, Class, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type,
-    Unary, Value, Var, WARP_SIZE, any_stmt, for_each_stmt, is_lane_loop, semantics,
+    Access, Atomic, AtomicOp, Binary, Block, Compare, Constants, Function, MemoryOrder, Op, Space, Stmt, Type, Unary,
+    Value, Var, WARP_SIZE, any_stmt, for_each_stmt, has_collective, is_lane_loop, semantics,
 };
 use crate::legalize::driver::states::{rounds_of_states, state_variables};
 
@@ -167,10 +167,6 @@ fn accesses_long_shared(function: &Function) -> bool {
     let is_one = |(access, _): (&Access, Value)| access.space == Space::Shared && access.bytes == 8;
     let mut bodies = function.helpers.iter().map(|helper| &helper.function.body).chain([&function.body]);
     bodies.any(|body| any_stmt(body, &|stmt| stmt.access().is_some_and(is_one)))
-}
-
-fn has_collective(list: &Block) -> bool {
-    any_stmt(list, &|stmt| matches!(stmt.class(), Class::Collective(_)))
 }
 
 /// Whether emission may make a statement a loop that compares and swaps, or the driver one that reads one texture a round.

@@ -28,7 +28,9 @@ use crate::cfg::liveness::live_at;
 use crate::cfg::loops::Edge;
 use crate::cfg::switch::switch;
 use crate::cfg::{BasicBlock, BlockId, Cfg, End};
-use crate::ir::{Access, Builder, Class, Compare, Function, MemoryOrder, Scope, Stmt, Type, Var, any_stmt, last_mark};
+use crate::ir::{
+    Access, Builder, Compare, Function, MemoryOrder, Scope, Stmt, Type, Var, any_stmt, has_collective, last_mark,
+};
 pub use loops::{Loop, loops, mark_loops};
 use loops::{join_rounds, ways_in};
 use meetings::Meetings;
@@ -67,8 +69,7 @@ pub fn suspend_in_loops(
 ) -> Option<SuspendedLoops> {
     let mut loops = loops.to_vec();
     let long: Vec<usize> = (0..loops.len()).filter(|position| is_long(*position)).collect();
-    let is_collective =
-        |block: &BasicBlock| any_stmt(&block.body, &|stmt| matches!(stmt.class(), Class::Collective(_)));
+    let is_collective = |block: &BasicBlock| has_collective(&block.body);
     let collective: Vec<bool> = cfg.blocks.iter().map(is_collective).collect();
     if collective.contains(&true) {
         for position in &long {
