@@ -122,7 +122,10 @@ fn backwards(stmts: &[Stmt], live: &mut VarSet) {
             Stmt::Set(var, _) => {
                 live.remove(*var);
             }
-            _ => stmt.lists().for_each(|list| for_each_read(list, &mut |var| live.insert(var))),
+            Stmt::If { .. } | Stmt::Loop(_) => {
+                stmt.lists().for_each(|list| for_each_read(list, &mut |var| live.insert(var)));
+            }
+            _ => {}
         }
     }
 }

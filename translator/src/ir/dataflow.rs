@@ -72,8 +72,10 @@ impl<F: Fact> Flow<F> {
     fn block(&mut self, block: &Block, gives: &impl Fn(&Self, Value, &Stmt) -> F) -> bool {
         let mut rose = false;
         for stmt in block {
-            rose |= self.statement(stmt, gives);
-            stmt.lists().for_each(|list| rose |= self.block(list, gives));
+            match stmt {
+                Stmt::If { .. } | Stmt::Loop(_) => stmt.lists().for_each(|list| rose |= self.block(list, gives)),
+                _ => rose |= self.statement(stmt, gives),
+            }
         }
         rose
     }

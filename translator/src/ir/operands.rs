@@ -86,7 +86,9 @@ pub fn for_each_operand(stmt: &Stmt, mut visit: impl FnMut(Value)) {
 pub fn for_each_use(block: &Block, visit: &mut impl FnMut(Value)) {
     for stmt in block {
         for_each_operand(stmt, &mut *visit);
-        stmt.lists().for_each(|list| for_each_use(list, visit));
+        if let Stmt::If { .. } | Stmt::Loop(_) = stmt {
+            stmt.lists().for_each(|list| for_each_use(list, visit));
+        }
     }
 }
 

@@ -74,7 +74,9 @@ pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
 pub fn for_each_stmt_mut(block: &mut [Stmt], visit: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         visit(stmt);
-        stmt.lists_mut().for_each(|list| for_each_stmt_mut(list, visit));
+        if let Stmt::If { .. } | Stmt::Loop(_) = stmt {
+            stmt.lists_mut().for_each(|list| for_each_stmt_mut(list, visit));
+        }
     }
 }
 

@@ -7,7 +7,8 @@ pub fn for_each_read(block: &[Stmt], visit: &mut impl FnMut(Var)) {
     for stmt in block {
         match stmt {
             Stmt::Let(_, Op::Get(var)) => visit(*var),
-            _ => stmt.lists().for_each(|list| for_each_read(list, visit)),
+            Stmt::If { .. } | Stmt::Loop(_) => stmt.lists().for_each(|list| for_each_read(list, visit)),
+            _ => {}
         }
     }
 }
@@ -17,7 +18,8 @@ pub fn for_each_assigned(block: &[Stmt], visit: &mut impl FnMut(Var)) {
     for stmt in block {
         match stmt {
             Stmt::Set(var, _) => visit(*var),
-            _ => stmt.lists().for_each(|list| for_each_assigned(list, visit)),
+            Stmt::If { .. } | Stmt::Loop(_) => stmt.lists().for_each(|list| for_each_assigned(list, visit)),
+            _ => {}
         }
     }
 }

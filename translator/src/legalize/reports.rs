@@ -54,7 +54,8 @@ fn expand(b: &Builder<'_>, stmts: Block, mut at: Option<Span>, expansion: &mut E
                 b.push(Stmt::At(span));
             }
             Stmt::Report(fault, details) => expansion.report(b, fault.code(), &details, at),
-            stmt => b.push_with_lists(stmt, |b, list| expand(b, list, at, expansion)),
+            Stmt::If { .. } | Stmt::Loop(_) => b.push_with_lists(stmt, |b, list| expand(b, list, at, expansion)),
+            stmt => b.push(stmt),
         }
     }
 }

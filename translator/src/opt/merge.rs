@@ -28,7 +28,8 @@ fn list(block: &mut Block, negation: Negation<'_>, around: Option<Span>) {
     for stmt in block {
         match stmt {
             Stmt::At(at) => mark = *at,
-            _ => stmt.lists_mut().for_each(|nested| list(nested, negation, mark)),
+            Stmt::If { .. } | Stmt::Loop(_) => stmt.lists_mut().for_each(|nested| list(nested, negation, mark)),
+            _ => {}
         }
     }
 }

@@ -69,7 +69,9 @@ impl<R: Rare> Grouping<'_, R> {
     /// Groups the results of a list and of those nested there. The recursion must fit a small stack, so this does nothing else.
     fn list(&mut self, list: &mut Block) {
         for stmt in list.iter_mut() {
-            stmt.lists_mut().for_each(|list| self.list(list));
+            if let Stmt::If { .. } | Stmt::Loop(_) = stmt {
+                stmt.lists_mut().for_each(|list| self.list(list));
+            }
         }
         self.group(list);
     }

@@ -82,7 +82,8 @@ impl Depths<'_> {
                     self.set[*var] = self.set[*var].max(loops);
                 }
                 Stmt::Loop(body) => self.list(body, loops + 1),
-                _ => stmt.lists().for_each(|list| self.list(list, loops)),
+                Stmt::If { .. } => stmt.lists().for_each(|list| self.list(list, loops)),
+                _ => {}
             }
         }
     }

@@ -101,7 +101,8 @@ fn gather_in(list: &mut Block, mut at: Option<Span>, is_moved: &impl Fn(&Stmt) -
     for stmt in list.iter_mut() {
         match stmt {
             Stmt::At(span) => at = *span,
-            _ => stmt.lists_mut().for_each(|list| gather_in(list, at, is_moved)),
+            Stmt::If { .. } | Stmt::Loop(_) => stmt.lists_mut().for_each(|list| gather_in(list, at, is_moved)),
+            _ => {}
         }
     }
     gather(list, before, is_moved);
