@@ -56,7 +56,8 @@ pub fn is_deeper(block: &Block, most: usize) -> bool {
 
 /// Whether a list, or one nested in it, has a statement for which `holds` is true.
 pub fn any_stmt(block: &[Stmt], holds: &dyn Fn(&Stmt) -> bool) -> bool {
-    block.iter().any(|stmt| holds(stmt) || stmt.lists().any(|list| any_stmt(list, holds)))
+    let has_lists = |stmt: &Stmt| matches!(stmt, Stmt::If { .. } | Stmt::Loop(_));
+    block.iter().any(|stmt| holds(stmt) || has_lists(stmt) && stmt.lists().any(|list| any_stmt(list, holds)))
 }
 
 /// Calls `visit` with the statements of a list and of those nested in it, list by list.
@@ -65,7 +66,9 @@ pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     while let Some(block) = lists.pop() {
         for stmt in block {
             visit(stmt);
-            lists.extend(stmt.lists());
+            if let Stmt::If { .. } | Stmt::Loop(_) = stmt {
+                lists.extend(stmt.lists());
+            }
         }
     }
 }
