@@ -1,8 +1,8 @@
 //! Resolves generic accesses whose address provably lies in one space, and turns addresses of shared and local memory
 //! into their 32-bit offsets.
 //!
-//! Each 64-bit value and variable gets one [`Kind`] for the whole function, whatever the order of execution. Accesses
-//! that stay generic are [`legalize`](crate::legalize)'s. What counts:
+//! Each value and variable of 64 bits gets one [`Kind`] for the whole function, whatever the order of execution, and each of 32 bits
+//! that of the address whose upper half it is. Accesses that stay generic are [`legalize`](crate::legalize)'s. What counts:
 //!
 //! * Push constants and constant memory hold values from the host, and the host knows global addresses only. Other
 //!   memory may hold any address.
@@ -10,6 +10,9 @@
 //!   undefined in PTX.
 //! * [`Kind::Offset`] is what isn't known to be an address, such as a scaled number. It counts as a number where it is
 //!   added to an address, and as anything where it is accessed or joined with an address.
+//! * The tag that tells an address's space lies in its upper half. Functions that are inlined get their parameters in halves.
+//! * What a suspended thread finds in the launch's workspace when it goes on is what it has saved there, so it adds nothing to what a
+//!   variable may be.
 
 use super::narrow::{STEPS, narrow};
 use crate::index::IndexVec;
@@ -18,15 +21,17 @@ use crate::ir::{
     Space, Stmt, Type, Unary, Value, rewrite,
 };
 
-/// Resolves address spaces; see the module.
-pub fn resolve_spaces(function: &mut Function) {
+/// Resolves address spaces; see the module. `workspace` is the offset of the workspace's address in the push constants, if threads save
+/// their state there.
+pub fn resolve_spaces(function: &mut Function, workspace: Option<u32>) {
     let definition = function.definitions();
     let kinds = Flow::forward(function, |found, result, stmt| {
-        let is_long = function.type_of(result) == Type::I64;
-        match stmt {
-            Stmt::Let(value, op) => Kinds { function, definition: &definition, found }.result(*value, op),
-            Stmt::Load { access, .. } if is_long && access.read_only => Kind::In(Space::Global),
-            _ if is_long => Kind::Unknown,
+        let kinds = Kinds { function, definition: &definition, found, workspace };
+        match (stmt, function.type_of(result)) {
+            (Stmt::Let(value, op), _) => kinds.result(*value, op),
+            (Stmt::Load { access, .. }, Type::I64) if access.read_only => Kind::In(Space::Global),
+            (Stmt::Load { address, .. }, Type::I32) if kinds.kind(*address) == Kind::Workspace => Kind::Small,
+            (_, Type::I32 | Type::I64) => Kind::Unknown,
             _ => Kind::Small,
         }
     });
@@ -50,7 +55,7 @@ pub fn resolve_spaces(function: &mut Function) {
     });
 }
 
-/// What a 64-bit value may be.
+/// What a 64-bit value may be, or that whose upper half a 32-bit value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A number made from constants and 32-bit numbers; joined with an address (as a null pointer is), it is ignored.
@@ -59,6 +64,8 @@ enum Kind {
     Offset,
     /// An address of this space.
     In(Space),
+    /// An address in the launch's workspace, where the kernel's own code has none.
+    Workspace,
     /// Anything.
     Unknown,
 }
@@ -79,7 +86,7 @@ impl Fact for Kind {
 impl Kind {
     /// Whether nothing of shared or local memory's addresses can be in it, however disguised.
     fn is_harmless(self) -> bool {
-        matches!(self, Kind::Small | Kind::Offset | Kind::In(Space::Global))
+        matches!(self, Kind::Small | Kind::Offset | Kind::In(Space::Global) | Kind::Workspace)
     }
 }
 
@@ -88,6 +95,7 @@ struct Kinds<'f> {
     function: &'f Function,
     definition: &'f IndexVec<Value, Option<Op>>,
     found: &'f Flow<Kind>,
+    workspace: Option<u32>,
 }
 
 impl Kinds<'_> {
@@ -103,19 +111,43 @@ impl Kinds<'_> {
     }
 
     fn result(&self, value: Value, op: &Op) -> Kind {
-        if !matches!(self.function.type_of(value), Type::I64 | Type::F64) {
-            return Kind::Small;
+        match self.function.type_of(value) {
+            Type::I64 | Type::F64 => self.whole(op),
+            Type::I32 => self.upper_half(op),
+            _ => Kind::Small,
         }
+    }
+
+    /// What a 32-bit value is the upper half of.
+    fn upper_half(&self, op: &Op) -> Kind {
+        match *op {
+            Op::Const(0) => Kind::Small,
+            Op::Select(_, a, b) => self.kind(a).join(self.kind(b)),
+            Op::Unary(Unary::Truncate, shifted) => match self.definition[shifted] {
+                Some(Op::Binary(Binary::Shr, whole, amount)) if self.constant(amount) == Some(32) => {
+                    match self.kind(whole) {
+                        kind @ (Kind::Small | Kind::In(_)) => kind,
+                        Kind::Offset | Kind::Workspace | Kind::Unknown => Kind::Unknown,
+                    }
+                }
+                _ => Kind::Unknown,
+            },
+            _ => Kind::Unknown,
+        }
+    }
+
+    fn whole(&self, op: &Op) -> Kind {
         match *op {
             Op::Const(bits) => constant_kind(bits),
             Op::Unary(Unary::ZeroExtend | Unary::SignExtend, _) => Kind::Small,
             Op::Unary(Unary::Bitcast(_), a) => self.kind(a),
             Op::Unary(Unary::Neg | Unary::Not, a) => match self.kind(a) {
                 number @ (Kind::Small | Kind::Offset) => number,
-                Kind::In(_) | Kind::Unknown => Kind::Unknown,
+                Kind::In(_) | Kind::Workspace | Kind::Unknown => Kind::Unknown,
             },
             Op::Binary(op, a, b) => self.binary(op, a, b),
             Op::Select(_, a, b) => self.kind(a).join(self.kind(b)),
+            Op::Builtin(Builtin::PushConstant(offset)) if Some(offset) == self.workspace => Kind::Workspace,
             Op::Builtin(Builtin::PushConstant(_)) => Kind::In(Space::Global),
             Op::Get(_)
             | Op::Unary(..)
@@ -150,6 +182,10 @@ impl Kinds<'_> {
             Binary::And if self.keeps_tag(a) => y,
             Binary::And if self.lacks_tag(a) || self.lacks_tag(b) => Kind::Offset,
             // A shift by half the width or more may be on the way to joining the halves of an address.
+            Binary::Shl if self.constant(b) == Some(32) => match self.definition[a] {
+                Some(Op::Unary(Unary::ZeroExtend, half)) => self.kind(half),
+                _ => Kind::Unknown,
+            },
             Binary::Shl if self.constant(b).is_some_and(|amount| (1..32).contains(&amount)) => Kind::Offset,
             Binary::Shr | Binary::Sar if self.constant(b).is_some_and(|amount| amount > 0) => Kind::Offset,
             Binary::Mul if self.scales(a) || self.scales(b) => Kind::Offset,
@@ -197,7 +233,8 @@ fn constant_kind(bits: u64) -> Kind {
 fn sum(x: Kind, y: Kind) -> Kind {
     match (x, y) {
         (Kind::Small, kind) | (kind, Kind::Small) => kind,
-        (Kind::Offset, kind @ (Kind::Offset | Kind::In(_))) | (kind @ Kind::In(_), Kind::Offset) => kind,
+        (Kind::Offset, kind @ (Kind::Offset | Kind::In(_) | Kind::Workspace))
+        | (kind @ (Kind::In(_) | Kind::Workspace), Kind::Offset) => kind,
         // The host's numbers look like the host's addresses.
         (Kind::In(Space::Global), Kind::In(Space::Global)) => x,
         _ => Kind::Unknown,

@@ -98,7 +98,10 @@ pub static PASSES: &[Pass] = &[
     every("propagate_copies", Tree, opt::propagate_copies),
     every("remove_dead", Tree, opt::remove_dead),
     every("merge_ifs", Tree, opt::merge_ifs),
-    every("resolve_spaces", Tree, opt::resolve_spaces),
+    unit("resolve_spaces", Tree, Tree, |unit, settings| {
+        unit.function.each(|function| opt::resolve_spaces(function, settings.saves()));
+        Ok(())
+    }),
     every("narrow_truncated", Tree, opt::narrow_truncated),
     every("divide_by_powers", Tree, opt::divide_by_powers),
     // Resolved addresses are new operations, equal ones among them, and leave their 64-bit forms unused.
@@ -343,12 +346,11 @@ pub static PASSES: &[Pass] = &[
 ];
 
 /// Runs the passes that make a freshly lowered function small, for tests of them together.
-pub fn optimise(function: &mut Function) {
-    for pass in between("propagate_copies", "map_warps") {
-        if let Run::Function(run) = pass.run {
-            run(function);
-        }
-    }
+///
+/// # Errors
+/// Broken rules.
+pub fn optimise(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
+    run_between(function, target, "propagate_copies", "find_pointers")
 }
 
 /// Runs the passes that replace what a target doesn't do exactly, for tests of them together.
@@ -356,10 +358,16 @@ pub fn optimise(function: &mut Function) {
 /// # Errors
 /// Broken rules.
 pub fn legalize(function: &mut Function, target: &Target) -> Result<(), ErrorKind> {
+    run_between(function, target, "expand_generic", "report_cut_loops")
+}
+
+/// Runs the passes from the first of a name up to another, and not that one.
+fn run_between(function: &mut Function, target: &Target, first: &str, end: &str) -> Result<(), ErrorKind> {
     let policy = Policy::new(target, Math::EXACT);
     let settings = Settings::new(&policy);
     let mut unit = Unit::of_tree(std::mem::take(function));
-    let result = between("expand_generic", "report_cut_loops").try_for_each(|pass| pass.run(&mut unit, &settings));
+    let mut passes = PASSES.iter().skip_while(|pass| pass.name != first).take_while(|pass| pass.name != end);
+    let result = passes.try_for_each(|pass| pass.run(&mut unit, &settings));
     *function = unit.function;
     result
 }
@@ -384,11 +392,6 @@ fn finish_alone(outline: &str, function: &mut Function, settings: &Settings<'_>)
         .try_for_each(|pass| pass.run(&mut unit, &settings));
     *function = unit.function;
     result
-}
-
-/// The passes from the first of a name up to another, and not that one.
-fn between(first: &str, end: &str) -> impl Iterator<Item = &'static Pass> {
-    PASSES.iter().skip_while(move |pass| pass.name != first).take_while(move |pass| pass.name != end)
 }
 
 const fn every(name: &'static str, stage: Stage, run: fn(&mut Function)) -> Pass {

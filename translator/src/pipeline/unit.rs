@@ -169,6 +169,11 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// Where the push constants have the address of the workspace that threads save their state in, if they may be suspended.
+    pub(super) fn saves(&self) -> Option<u32> {
+        self.workspace.or(self.loop_workspace).or(self.pauses)
+    }
+
     /// Threads of the kernel's blocks, if it says so.
     pub(super) fn required_threads(&self) -> Option<u64> {
         self.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul))

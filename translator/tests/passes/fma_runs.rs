@@ -155,7 +155,7 @@ fn check(target: &Target, programs: u32) {
     for program in 0..programs {
         let steps = draw(&mut random);
         let mut function = function(&steps);
-        optimise(&mut function);
+        optimise(&mut function, target).unwrap();
         legalize(&mut function, target).unwrap();
         assert_eq!(verify(&function), Ok(()), "{function}");
         let facts = target.facts.clone();
@@ -207,7 +207,6 @@ fn runs_are_exact_where_all_is_flushed() {
 fn tests_are_shared() {
     let steps = [Step::Fma(1, 2, 3), Step::Fma(1, 2, 11), Step::Fma(1, 2, 12), Step::Fma(2, 1, 13)];
     let mut function = function(&steps);
-    optimise(&mut function);
     let facts = Facts {
         denormals_f32_kept: true,
         denormals_f64_kept: true,
@@ -218,7 +217,9 @@ fn tests_are_shared() {
         known_constants_f64_right: true,
         ..Facts::default()
     };
-    legalize(&mut function, &target(facts)).unwrap();
+    let target = target(facts);
+    optimise(&mut function, &target).unwrap();
+    legalize(&mut function, &target).unwrap();
     let text = function.to_string();
     assert_eq!(text.matches(" fma ").count(), 4, "{text}");
     assert_eq!(text.matches("less_unsigned").count(), 3, "{text}");

@@ -54,13 +54,13 @@ fn random_programs_keep_their_meaning() {
         check("remove_dead", &remove_dead);
         check("merge_ifs", &merge_ifs);
         check("convert_ifs", &|function| convert_ifs(function, 64));
-        check("resolve_spaces", &resolve_spaces);
+        check("resolve_spaces", &|function| resolve_spaces(function, None));
         check("narrow_truncated", &narrow_truncated);
         check("legalize", &|function| legalize(function, &target).unwrap());
-        let (was, is) = check("optimise", &optimise);
+        let (was, is) = check("optimise", &|function| optimise(function, &target).unwrap());
         (before, after) = (before + was, after + is);
         check("all", &|function| {
-            optimise(function);
+            optimise(function, &target).unwrap();
             legalize(function, &target).unwrap();
         });
     }
@@ -116,7 +116,7 @@ fn deep_nesting_fits_a_small_stack() {
     let run = move || {
         let mut f = deep();
         assert_eq!(verify(&f), Ok(()));
-        optimise(&mut f);
+        optimise(&mut f, &target).unwrap();
         legalize(&mut f, &target).unwrap();
         assert_eq!(verify(&f), Ok(()));
     };
@@ -125,6 +125,7 @@ fn deep_nesting_fits_a_small_stack() {
 
 #[test]
 fn extended_numbers_are_compared_before_they_are_extended() {
+    let target = Target::preset("lavapipe").expect("a preset");
     let numbers = [0i64, 5, -5, i32::MAX.into(), i32::MIN.into()];
     let bounds = [0i64, 5, -6, i32::MAX.into(), i32::MIN.into(), 1 << 31, -(1 << 31) - 1, i64::MAX, i64::MIN];
     for (number, bound) in numbers.into_iter().flat_map(|number| bounds.map(|bound| (number, bound))) {
@@ -142,7 +143,7 @@ fn extended_numbers_are_compared_before_they_are_extended() {
             b.store(access(Space::Shared, 4), b.i32(4 * place as u32), vec![result]);
         }
         b.finish();
-        optimise(&mut f);
+        optimise(&mut f, &target).unwrap();
         assert_eq!(verify(&f), Ok(()));
         assert_eq!(count(&f, |line| line.contains("i64 =")), 0, "{f}");
         let vars = vec![u64::from((number as i32).cast_unsigned())];
