@@ -19,7 +19,17 @@ pub struct StackCall {
 
 /// The variables that are live where a block of a graph without such calls begins.
 pub fn live_at(function: &Function, cfg: &Cfg, block: BlockId) -> VarSet {
-    Liveness::new(function, &cfg.blocks, &[], |_| None).at(&cfg.blocks, (block, 0))
+    live_at_any(function, cfg, &[block])
+}
+
+/// The variables that are live where one of these blocks begins.
+pub fn live_at_any(function: &Function, cfg: &Cfg, blocks: &[BlockId]) -> VarSet {
+    let liveness = Liveness::new(function, &cfg.blocks, &[], |_| None);
+    let mut live = VarSet::new(function.vars.len());
+    for block in blocks {
+        live.extend(&liveness.at(&cfg.blocks, (*block, 0)));
+    }
+    live
 }
 
 /// Which variables are live where blocks end.

@@ -16,6 +16,7 @@
 mod loops;
 mod meetings;
 mod pauses;
+mod recomputation;
 mod resumption;
 mod rounds;
 
@@ -36,6 +37,7 @@ use loops::{join_rounds, ways_in};
 use meetings::Meetings;
 pub use pauses::pause_in_loops;
 use ptx2spv_interface::workspace;
+use recomputation::recompute;
 use resumption::{Resumption, START, set_state};
 use rounds::{Pause, Round, pauses, reaching};
 
@@ -69,6 +71,8 @@ pub fn suspend_in_loops(
 ) -> Option<SuspendedLoops> {
     let mut loops = loops.to_vec();
     let long: Vec<usize> = (0..loops.len()).filter(|position| is_long(*position)).collect();
+    let heads = |position: &usize| loops.get(*position).into_iter().flat_map(|one| &one.back).map(|(_, head)| *head);
+    recompute(function, cfg, &long.iter().flat_map(heads).collect::<Vec<_>>());
     let is_collective = |block: &BasicBlock| has_collective(&block.body);
     let collective: Vec<bool> = cfg.blocks.iter().map(is_collective).collect();
     if collective.contains(&true) {
