@@ -14,7 +14,7 @@ pub(crate) use arithmetic::bits::{expand_bits, expand_extrema, expand_saturate};
 pub(crate) use arithmetic::division::expand_division;
 pub(crate) use arithmetic::dot::expand_dot;
 pub(crate) use arithmetic::extreme_groups::group_extremes;
-pub(crate) use arithmetic::fma::expand_fma;
+pub(crate) use arithmetic::fma::{expand_fma, group_fma};
 pub(crate) use arithmetic::halves::{expand_half_conversions, expand_half_nans, expand_halves};
 pub(crate) use arithmetic::matrix::expand_matrix_step;
 pub(crate) use arithmetic::nan_groups::group_nans;

@@ -233,6 +233,13 @@ pub static PASSES: &[Pass] = &[
     operations("expand_rounded", ALWAYS, legalize::expand_rounded).of_floats(),
     // After what needs no subnormals of it.
     operations("expand_saturate", ALWAYS, legalize::expand_saturate).of_floats(),
+    // Before the one that expands each by itself.
+    policy("group_fma", Mapped, |function, policy| {
+        if policy.branches_cheap {
+            legalize::group_fma(function, &policy.floats);
+        }
+    })
+    .of_floats(),
     policy("expand_fma", Mapped, |function, policy| legalize::expand_fma(function, &policy.floats)).of_floats(),
     // After what would keep it from flushing.
     operations("take_flushing", ALWAYS, flushed::take_flushing).of_floats(),

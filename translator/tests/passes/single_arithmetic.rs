@@ -133,6 +133,28 @@ fn fused_products() {
     check(300_000, Arithmetic::Fma, f32::mul_add);
 }
 
+/// Multiply-adds that are tested together, with sums of them between and after them, on devices with F64 and without it.
+#[test]
+fn fused_products_of_each_other() {
+    let polaris = Target::preset("amd-gcn").expect("a preset");
+    for target in targets().iter().chain([&polaris]) {
+        let mut device = of_floats(target, |b, [x, y, z]| {
+            let fma = |x, y, z| b.rounded(Rounding::NearestEven, Arithmetic::Fma(x, y, z));
+            let add = |x, y| b.rounded(Rounding::NearestEven, Arithmetic::Add(x, y));
+            let first = fma(x, y, z);
+            let second = fma(first, y, add(first, z));
+            add(fma(b.f32(0.5), second, first), fma(second, second, b.f32(1e-30)))
+        });
+        for operands in operands(60_000).step_by(5) {
+            let [x, y, z] = operands.map(f32::from_bits);
+            let first = x.mul_add(y, z);
+            let second = first.mul_add(y, first + z);
+            let expected = 0.5f32.mul_add(second, first) + second.mul_add(second, 1e-30);
+            device.check(format_args!("a chain"), &words(operands), bits(expected));
+        }
+    }
+}
+
 #[test]
 fn quotients() {
     check(100_000, |x, y, _| Arithmetic::Div(x, y), |x, y, _| x / y);

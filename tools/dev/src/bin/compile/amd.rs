@@ -4,8 +4,8 @@
 //! `SISchedule.td`, model GFX10): a full-rate vector instruction takes one cycle, transcendental functions and 32-bit products a
 //! quarter of that rate, f64 a sixteenth. Memory instructions count as four, which is the rate of the address units, not the latency.
 //! Polaris has the same proportions. Nothing is known of how often a loop or a branch is taken: code that is rarely executed counts
-//! in full, but for what the translator keeps for infinities and NaNs on f64, and for very large and very small operands of divisions and square
-//! roots. So the numbers compare two versions of the same kernel, and say nothing about its time.
+//! in full, but for what the translator keeps for infinities and NaNs on f64, for very large and very small operands of divisions and square
+//! roots, and for multiply-adds that rounding errors don't decide. So the numbers compare two versions of the same kernel, and say nothing about its time.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,9 +9,9 @@ const ROUNDS: u64 = 10;
 const MOST_LOOPS: u32 = 4;
 
 /// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
-/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, and of operands
-/// of square roots (`sqrt.rs`).
-pub const RARE: [u32; 5] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23];
+/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, of operands
+/// of square roots (`sqrt.rs`), and of sums whose errors decide multiply-adds (`fma/groups.rs`).
+pub const RARE: [u32; 6] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23, 188 << 23];
 /// Instructions between such a comparison and its branch, the first one after it.
 const BRANCH_DISTANCE: usize = 8;
 

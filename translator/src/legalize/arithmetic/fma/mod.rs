@@ -1,13 +1,15 @@
 //! Fused multiply-add where the device rounds the product, or flushes `F32` denormals.
 //!
-//! On `F32` the first that applies is used: a dot product that is known to be fused; `F64`, if the device has it; the rounding errors of
-//! products and sums, where they decide the result; integers. A device that only flushes uses its own `Fma` where flushing can't have
+//! On `F32` the first that applies is used: a dot product that is known to be fused; where branches are cheap, as on graphics cards, whose `F64` is
+//! slow, the rounding errors of products and sums, tested together; `F64`, if the device has it; those errors, tested one by one; integers. A device that only flushes uses its own `Fma` where flushing can't have
 //! mattered. Exact in all cases; NaNs are NVIDIA's where the device doesn't round once.
 
+mod groups;
 mod integers;
 mod multiply_add;
 mod runs;
 
+pub use groups::group_fma;
 pub use integers::sum_on_integers;
 pub use multiply_add::{multiply_add, sum_to_narrow, wide_sum};
 

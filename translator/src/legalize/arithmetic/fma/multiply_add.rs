@@ -16,31 +16,43 @@ pub fn multiply_add(b: &Builder<'_>, floats: &Floats, rounding: Rounding, operan
     }
 }
 
-/// Sums of at least this magnitude can be told from products that underflow; see [`by_errors`].
-const CLEAR: f32 = f32::from_bits((127 - 60) << 23);
+/// Sums of at least this magnitude can be told from products that underflow; see [`Estimate`].
+pub const CLEAR: f32 = f32::from_bits((127 - 60) << 23);
 
 /// Factors of at least this magnitude have no place below the least normal number.
-const DIVISIBLE: f32 = f32::from_bits((127 - 102) << 23);
+pub const DIVISIBLE: f32 = f32::from_bits((127 - 102) << 23);
 
 /// The multiply-add of `F32`, rounded to nearest, from rounded products and sums and their errors.
 ///
 /// Product, addend and the rounding errors of product and sum add up to `sum + rest`. Only `rest` is rounded, with a relative error below
 /// 2^-23. If a `rest` larger or smaller by 2^-22 of itself gives the same result, that result is right, since rounding is monotonic.
 ///
-/// Where the sum is at least 2^-60 and no factor is below 2^-102, underflow doesn't matter, flushed or not. Every error from underflow is
-/// below 2^-126, and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller rest is below half the
-/// distance from the sum to its neighbours (2^-85 at least) with or without those errors. An infinite or NaN sum isn't taken as the result,
-/// since the product alone may have overflowed.
+/// Where the sum is at least 2^-60 and no factor is below 2^-102 but for zeros, underflow doesn't matter, flushed or not. Every error from
+/// underflow is below 2^-126, and there are few. They change a rest of 2^-87 or more by far less than 2^-23 of itself. A smaller rest is below
+/// half the distance from the sum to its neighbours (2^-85 at least) with or without those errors. An infinite or NaN sum isn't taken as the
+/// result, since the product alone may have overflowed.
+pub struct Estimate {
+    pub result: Value,
+    pub sum: Value,
+    /// Whether both rests give this result.
+    pub agrees: Value,
+}
+
+impl Estimate {
+    pub fn of(b: &Builder<'_>, [x, y, z]: [Value; 3]) -> Self {
+        let (product, product_error) = two_product(b, x, y);
+        let (sum, sum_error) = two_sum(b, product, z);
+        let rest = b.fadd(product_error, sum_error);
+        let [result, other] =
+            [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| b.fadd(sum, b.fmul(rest, b.f32(factor))));
+        Self { result, sum, agrees: b.feq(result, other) }
+    }
+}
+
 fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
-    let [x, y, z] = operands;
-    let (product, product_error) = two_product(b, x, y);
-    let (sum, sum_error) = two_sum(b, product, z);
-    let rest = b.fadd(product_error, sum_error);
-    let [result, other] =
-        [1.0 - f32::EPSILON * 2.0, 1.0 + f32::EPSILON * 2.0].map(|factor| b.fadd(sum, b.fmul(rest, b.f32(factor))));
-    let agrees = b.feq(result, other);
+    let Estimate { result, sum, agrees } = Estimate::of(b, operands);
     // The difference of two magnitudes is negative where one is too small or too large.
-    let [x_magnitude, y_magnitude, magnitude] = [x, y, sum].map(|float| b.magnitude(float));
+    let [x_magnitude, y_magnitude, magnitude] = [operands[0], operands[1], sum].map(|float| b.magnitude(float));
     let [x_above, y_above] = [x_magnitude, y_magnitude].map(|bits| b.sub_const(bits, DIVISIBLE.to_bits().into()));
     let sum_above = b.sub_const(magnitude, CLEAR.to_bits().into());
     let sum_below = b.sub(b.i32(SINGLE.largest() as u32), magnitude);
@@ -49,17 +61,17 @@ fn by_errors(b: &Builder<'_>, operands: [Value; 3]) -> Value {
     let all = b.or(factors, sums);
     let is_clear = b.sle(b.i32(0), all);
     let is_right = b.and(is_clear, agrees);
-    b.choose(
-        is_right,
-        |_| result,
-        |b| {
-            // A factor that is zero makes the product zero or NaN, and the device's sum right unless the addend is subnormal.
-            let [x_zero, y_zero] = [x_magnitude, y_magnitude].map(|magnitude| b.is_zero(magnitude));
-            let is_zero = b.or(x_zero, y_zero);
-            let is_plain = b.and(is_zero, b.not(is_subnormal(b, z)));
-            b.choose(is_plain, |_| sum, |b| fused_on_integers(b, Rounding::NearestEven, operands))
-        },
-    )
+    b.choose(is_right, |_| result, |b| decided(b, operands))
+}
+
+/// The multiply-add of `F32` where errors may not decide.
+pub fn decided(b: &Builder<'_>, operands: [Value; 3]) -> Value {
+    let [x, y, z] = operands;
+    // A factor that is zero makes the product zero or NaN, and the device's sum right unless the addend is subnormal.
+    let [x_zero, y_zero] = [x, y].map(|factor| b.is_zero(b.magnitude(factor)));
+    let is_zero = b.or(x_zero, y_zero);
+    let is_plain = b.and(is_zero, b.not(is_subnormal(b, z)));
+    b.choose(is_plain, |b| b.fadd(b.fmul(x, y), z), |b| fused_on_integers(b, Rounding::NearestEven, operands))
 }
 
 fn is_subnormal(b: &Builder<'_>, float: Value) -> Value {
