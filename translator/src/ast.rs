@@ -169,8 +169,6 @@ pub enum Init<'s> {
         /// All of it.
         span: Span,
     },
-    /// Several bytes from a legacy string initialiser (`= "text"`), without the terminating zero.
-    String(&'s str, Span),
 }
 
 /// A folded constant expression.

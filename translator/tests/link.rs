@@ -217,8 +217,8 @@ fn aliases() {
 /// Addresses that are unknown when the program is loaded.
 #[test]
 fn unknown_addresses() {
-    let errors = refused(&[".shared .u32 s;\n.visible .global .u64 p = s;", ".extern .global .u64 p;"]);
-    assert!(errors.to_string().contains("not supported: the address of `s` as an initial value"), "{errors}");
+    let errors = refused(&[".global .texref t;\n.visible .global .u64 p = t;", ".extern .global .u64 p;"]);
+    assert!(errors.to_string().contains("not supported: the address of `t` as an initial value"), "{errors}");
     links(&[
         ".extern .global .u32 x;\n.visible .global .u64 p = x;",
         ".visible .global .u32 x;\n.extern .global .u64 p;",

@@ -46,6 +46,12 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// Like [`Backend::allocate_pinned`], with the same address for host and device.
     fn allocate_managed(&self, size: u64) -> Result<PinnedRange>;
 
+    /// Takes `size` bytes of the device's addresses, without memory, until the result is dropped. `None` if there is no room, or the
+    /// device can't.
+    fn reserve(&self, _size: u64) -> Option<Reservation> {
+        None
+    }
+
     /// Makes host memory of at least one byte accessible to the device, and returns the device address of the first
     /// byte.
     ///
@@ -160,6 +166,9 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// The number of submissions so far.
     fn submissions(&self) -> u64;
 }
+
+/// Addresses that no allocation gets.
+pub(crate) type Reservation = Box<dyn Any + Send + Sync>;
 
 /// A timer in streams.
 pub(crate) trait Timer: Send + Sync {

@@ -1,22 +1,23 @@
 //! Memory at addresses of a device's own, where addresses tell several devices apart.
 //!
 //! Vulkan has no say in addresses, and drivers give the same ones on each device. What lies where another device has memory is allocated
-//! again. Meanwhile the address has to stay in use: a small block is kept, and so that no large one is, *walls* at its ends take its place,
-//! between which as much doesn't fit again. What is kept is given back when the device has no memory left.
+//! again. Meanwhile the addresses have to stay in use: a small block is kept, and a large one's addresses are reserved without memory,
+//! where the device can. What is kept is given back when the device has no memory left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
+use crate::backend::Reservation;
 use crate::backend::range::{MemoryRange, PinnedRange};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::sync::lock;
 
-/// Bytes of a wall: as many as get an allocation of their own, as large blocks do.
-const WALL: u64 = 2 << 20;
+/// The size from which blocks aren't kept. From there on they get an allocation of their own, whose addresses a reservation can take.
+const LARGE: u64 = 2 << 20;
 
-/// The size from which walls replace a block, and above which none is kept after the call.
-const LARGE: u64 = 4 * WALL;
+/// The most doublings of what is reserved at a time.
+const MAX_DOUBLINGS: u32 = 10;
 
 /// Whether memory besides a device's own, known to the caller, lies in a range.
 type IsUsed = fn(&Device, MemoryRange) -> bool;
@@ -27,6 +28,7 @@ pub(crate) struct Apart {
     is_used: OnceLock<IsUsed>,
     /// The addresses of blocks that only keep others from there.
     kept: Mutex<BTreeSet<u64>>,
+    reserved: Mutex<Vec<Reservation>>,
 }
 
 impl Device {
@@ -39,23 +41,18 @@ impl Device {
     /// Allocates device memory.
     pub(crate) fn allocate_apart(&self, size: u64) -> Result<u64> {
         let own = |&address: &u64| MemoryRange { address, size };
-        self.find_apart(|| self.backend().allocate(size), own, true)
+        self.find_apart(|| self.backend().allocate(size), own)
     }
 
     /// Allocates memory that the host can access too.
     pub(crate) fn share_apart(&self, allocate: impl Fn() -> Result<PinnedRange>) -> Result<PinnedRange> {
-        // Walls are of the device's own memory, whose addresses may be others.
-        self.find_apart(allocate, |shared| MemoryRange { address: shared.address, size: shared.size }, false)
+        self.find_apart(allocate, |shared| MemoryRange { address: shared.address, size: shared.size })
     }
 
-    fn find_apart<T>(
-        &self,
-        allocate: impl Fn() -> Result<T>,
-        range: impl Fn(&T) -> MemoryRange,
-        has_walls: bool,
-    ) -> Result<T> {
+    fn find_apart<T>(&self, allocate: impl Fn() -> Result<T>, range: impl Fn(&T) -> MemoryRange) -> Result<T> {
         let Some(is_used) = self.apart().is_used.get() else { return allocate() };
-        let (mut large, mut seen, mut is_out) = (Vec::new(), BTreeSet::new(), false);
+        // Blocks that stay until the end of the call, and how often each address of a large one was met.
+        let (mut large, mut met, mut is_out) = (Vec::new(), BTreeMap::new(), false);
         let found = loop {
             match allocate() {
                 Ok(made) => {
@@ -63,17 +60,24 @@ impl Device {
                     if !is_used(self, MemoryRange { address, size: size.max(1) }) {
                         break Ok(made);
                     }
-                    // Drivers don't always give the lowest address that is free, and then walls change nothing.
                     if size < LARGE {
                         lock(&self.apart().kept).insert(address);
-                    } else if has_walls && seen.insert(address) {
-                        self.wall_in(address);
-                    } else {
-                        large.push(address);
+                        continue;
+                    }
+                    let doublings = (met.len() as u32).min(MAX_DOUBLINGS);
+                    let times = met.entry(address).or_insert(0);
+                    *times += 1;
+                    match times {
+                        // Another device may have much memory: ever more is taken at a time.
+                        1 => self.replace_by_reservation(address, size.saturating_mul(1 << doublings)),
+                        // That didn't fit where the block was.
+                        2 => self.replace_by_reservation(address, size),
+                        _ => large.push(address),
                     }
                 }
                 Err(Error::OutOfMemory(_)) if !is_out => {
                     is_out = true;
+                    lock(&self.apart().reserved).clear();
                     let kept = std::mem::take(&mut *lock(&self.apart().kept));
                     kept.into_iter().chain(large.drain(..)).for_each(|address| self.backend().free(address));
                 }
@@ -84,13 +88,10 @@ impl Device {
         found
     }
 
-    /// Frees a block, and puts a wall after its end and one at its start.
-    fn wall_in(&self, address: u64) {
-        let backend = self.backend();
-        // Without room for a wall there is none.
-        let after = backend.allocate(WALL);
-        backend.free(address);
-        lock(&self.apart().kept).extend(after.into_iter().chain(backend.allocate(WALL)));
+    /// Frees a block, and reserves addresses, which may be its own.
+    fn replace_by_reservation(&self, address: u64, size: u64) {
+        self.backend().free(address);
+        lock(&self.apart().reserved).extend(self.backend().reserve(size));
     }
 
     /// Whether an allocation that isn't merely kept shares bytes with a range of at least one byte.
@@ -117,12 +118,12 @@ mod tests {
         let kept = MemoryRange { address: second - (1 << 36), size: 1 };
         assert!(!device.overlaps(kept) && !device.backend().overlapping(kept).is_empty());
         assert_eq!(device.share_apart(|| device.backend().allocate_pinned(1 << 24)).unwrap().address >> 36, 41);
-        // Large blocks give way to walls.
+        // Large blocks aren't kept.
         let device = Device::reference(Config::default());
         device.keep_apart(|_, range| range.address >> 36 < 10);
         let found = device.allocate_apart(LARGE).unwrap();
         let all = device.backend().overlapping(MemoryRange { address: 1 << 36, size: (20 << 36) - 1 });
-        assert_eq!(all.iter().map(|range| range.size).collect::<Vec<_>>(), [LARGE, WALL, WALL, WALL, WALL, WALL, WALL]);
+        assert_eq!(all.iter().map(|range| range.size).collect::<Vec<_>>(), [LARGE]);
         assert_eq!(found >> 36, 10);
     }
 }

@@ -137,6 +137,8 @@ pub(crate) struct OwnFeatures {
     pub placed_maps: bool,
     /// Device addresses that another run of a program can ask for again.
     pub replayed_addresses: bool,
+    /// Buffers that have addresses before they have memory.
+    pub sparse_binding: bool,
 }
 
 /// A bug of a driver that is worked around.

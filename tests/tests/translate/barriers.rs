@@ -49,6 +49,8 @@ fn barriers_that_all_threads_reach_ask_for_a_multiple_of_those_they_wait_for() {
     let required = accepted(".entry k() .reqntid 32, 2 { bar.sync 0, 64; ret; }");
     assert_eq!(required.interface.entries[0].block.threads, None);
     refused(&kernel("k", "¦bar.sync 16;"), &["barrier 16: there are 16, numbered from 0"]);
+    refused(&kernel("k", "¦bar.arrive 1, 0;"), &["an arrival at a barrier for no threads"]);
+    accepted(&kernel("k", "bar.sync 1, 0;"));
     refused(&kernel("k", "¦bar.sync 0, 48;"), &["a barrier for 48 threads: that is not a multiple of a warp's 32"]);
 }
 

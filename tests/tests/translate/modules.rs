@@ -115,11 +115,11 @@ fn arguments_and_results_fit_the_function() {
 
 #[test]
 fn initial_values_that_nobody_knows_are_refused_where_they_are_used() {
-    let variables = ".shared .u32 s; .extern .global .u32 e; .global .u32 g;
-        .global .u64 to_s = s; .global .u64 to_e = e; .global .u64 to_g = g; .global .u64 to_to_s = to_s;";
+    let variables = ".extern .global .u32 e; .global .u32 g;
+        .global .u64 to_e = e; .global .u64 to_g = g; .global .u64 to_to_e = to_e;";
     accepted(&(variables.to_owned() + &kernel("k", "ld.global.u64 %rd2, [to_g];")));
     let used = |name: &str| kernel("k", &format!("ld.global.u64 %rd2, [{name}];"));
-    for (name, reason) in [("to_s", "`s`"), ("to_e", "`e`"), ("to_to_s", "`to_s`")] {
+    for (name, reason) in [("to_e", "`e`"), ("to_to_e", "`to_e`")] {
         let text = format!("{HEADER}{variables}{}", used(name));
         let errors = translate(&text, &lavapipe(), None, false).unwrap_err();
         let message = errors.list[0].kind.to_string();
@@ -152,7 +152,13 @@ fn variables_that_ptx_does_not_have() {
         (".const .b32 ¦a[];", "", size),
         (".shared .b32 ¦a[];", "", size),
         (".global .u64 a = ¦nothing;", "", "`nothing` is not declared"),
-        (".func f(.param .b32 .¦v2 a) { ret; }", "", "`.v2` stands before the type"),
+        (".func f(.param .b32 .¦v2 a) { ret; }", "", "`.v2` comes too late"),
+        (".shared .u32 s; .global .u64 ¦a = s;", "", "the address of `s`, which lies in `.shared`"),
+        (".shared .u32 s; .global .u64 ¦a[2] = {1, generic(s)};", "", "the address of `s`, which lies in `.shared`"),
+        (".local .u32 ¦l;", "", "`.local` stands in functions from PTX 3.0 on"),
+        (".reg .u32 ¦r;", "", "`.reg` stands in functions from PTX 3.0 on"),
+        (".global .texref t = { ¦force_unnormalized_coords = 1 };", "", "no property `force_unnormalized_coords`"),
+        (".global .samplerref s = { ¦normalized_coords = 1 };", "", "no property `normalized_coords`"),
         ("", ".local .u32 ¦l = 1;", initial),
         ("", ".shared .b8 ¦s[];", size),
         ("", ".global .u64 a = ¦later; .global .u32 later;", "`later` is not declared"),
@@ -160,9 +166,13 @@ fn variables_that_ptx_does_not_have() {
     ] {
         refused(&format!("{module}\n{}", kernel("k", body)), &[part]);
     }
+    // Of several alignments the largest counts, and no name declares nothing.
+    accepted(
+        &(".global .align 8 .align 64 .u32 a[WARP_SZ];\n.global .u32 ;\n".to_owned() + &kernel("k", ".reg .u32 ;")),
+    );
     accepted(&(".extern .shared .b8 s[];\n.extern .global .b8 g[];\n".to_owned() + &kernel("k", "")));
     let address = "{ .shared .u32 s; .global .u64 ¦a = s; }";
-    refused(&kernel("k", address), &["the address of `s` as an initial value"]);
+    refused(&kernel("k", address), &["the address of `s`, which lies in `.shared`, as an initial value"]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ fn registers_must_fit_the_type() {
     accepted(&element("ld.global.u32 %v, g[%s+32767]; ld.global.u32 %v, g[%rs1+65535];"));
     body_refused("mov.f32 %f1, ¦%tid.x;", "special register `%tid` is no .f32");
     body_refused("add.u32 %r1, %r2, ¦1.5;", "is not a constant of type .u32");
+    body_refused("¦mov.b64 %rd2, {1, %tid.x};", "a vector of special registers and constants");
+    body_accepted("mov.b64 %rd2, {1, %r1}; mov.b64 %rd2, {%tid.x, %r1};");
 }
 
 #[test]

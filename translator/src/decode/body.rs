@@ -408,9 +408,10 @@ impl<'s> FunctionDecoder<'_, 's> {
         };
         declared.in_function = true;
         declared.linkage = None;
-        let (ty, size) = (declared.ty, declared.size);
+        let ty = declared.ty;
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
-        let content = variables::initial_content(variable, ty, size, &find)?;
+        let content = variables::initial_content(variable, ty, &find)?;
+        variables::check_addresses(&content, |id| variables.at(id), variable.span)?;
         let targets = content.iter().filter_map(|piece| match piece.value {
             InitValue::Address { variable, .. } => variables.at(variable),
             _ => None,

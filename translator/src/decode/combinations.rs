@@ -96,10 +96,14 @@ impl<'s> FunctionDecoder<'_, 's> {
         })
     }
 
-    /// Elements of a vector are as wide as each other, and of types that agree.
+    /// Elements of a vector are as wide as each other, of types that agree, and constants don't stand beside special registers.
     fn vectors(&self, parts: &Parts<'_, 's>) -> Result {
         for operand in parts.operands {
             let Operand::Vector(elements) = operand else { continue };
+            let has_special = elements.iter().any(|element| matches!(element, Operand::Special(_)));
+            if has_special && elements.iter().any(|element| matches!(element, Operand::Imm(_))) {
+                return parts.refuse("a vector of special registers and constants");
+            }
             let types = elements.iter().filter_map(|element| match element {
                 Operand::Reg(register) => Some(self.register_type(*register)),
                 _ => None,

@@ -159,6 +159,10 @@ impl<'s> ModuleDecoder<'s> {
         };
         variables::check_initialiser(variable)?;
         self.check_declaration(variable)?;
+        if matches!(variable.space, StateSpace::Local | StateSpace::Reg) && self.program.version >= (3, 0) {
+            let message = format!("`.{}` stands in functions from PTX 3.0 on", variable.space);
+            return Err(Diagnostic::invalid(message, variable.span));
+        }
         if let Some(bank) = variable.bank {
             legacy::check_bank(&self.program, variable.span)?;
             let is_open = variable.linkage == Some(Linkage::Extern) && variable.dims.first() == Some(&None);
@@ -286,10 +290,16 @@ impl<'s> ModuleDecoder<'s> {
             }
             let names = &self.names;
             let find = |name: &str| names.get(name).copied();
-            let Some(slot) = self.program.variables.at_mut(id) else { continue };
-            match variables::initial_content(variable, slot.ty, slot.size, &find) {
-                Ok(pieces) => slot.init = pieces,
-                Err(diagnostic) => self.refuse(variable, diagnostic),
+            let all = &mut self.program.variables;
+            let Some(&Variable { ty, .. }) = all.at(id) else { continue };
+            let content = variables::initial_content(variable, ty, &find).and_then(|pieces| {
+                variables::check_addresses(&pieces, |id| all.at(id), variable.span)?;
+                Ok(pieces)
+            });
+            match (content, all.at_mut(id)) {
+                (Ok(pieces), Some(slot)) => slot.init = pieces,
+                (Ok(_), None) => {}
+                (Err(diagnostic), _) => self.refuse(variable, diagnostic),
             }
         }
         self.refuse_unknown_addresses(ast);

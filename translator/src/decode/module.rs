@@ -105,7 +105,7 @@ impl<'s> ModuleDecoder<'s> {
                 let used = [(*generic, "generic()"), (mask.is_some(), "mask()")];
                 used.iter().filter(|(is_used, _)| *is_used).try_for_each(|(_, name)| self.check_name(name, *span))
             }
-            ast::Init::Scalar(..) | ast::Init::Property { .. } | ast::Init::String(..) => Ok(()),
+            ast::Init::Scalar(..) | ast::Init::Property { .. } => Ok(()),
         }
     }
 

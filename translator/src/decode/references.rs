@@ -59,10 +59,11 @@ pub(super) fn initial_record(variable: &ast::Variable<'_>) -> Result<Vec<InitPie
     let properties = match &variable.init {
         None => return Ok(Vec::new()),
         Some(ast::Init::List(list, _)) => list,
-        Some(ast::Init::Scalar(_, span) | ast::Init::String(_, span) | ast::Init::Property { span, .. }) => {
+        Some(ast::Init::Scalar(_, span) | ast::Init::Property { span, .. }) => {
             return Err(Diagnostic::invalid("a reference is initialised by a list of properties", *span));
         }
     };
+    let is_sampler = variable.ty.text == "samplerref";
     let mut words = Vec::new();
     let mut flags = 0;
     for property in properties {
@@ -74,11 +75,14 @@ pub(super) fn initial_record(variable: &ast::Variable<'_>) -> Result<Vec<InitPie
             "addr_mode_1" => words.push((field::ADDRESS_MODE + 4, address_mode(*value, *span)?)),
             "addr_mode_2" => words.push((field::ADDRESS_MODE + 8, address_mode(*value, *span)?)),
             "filter_mode" => words.push((field::FILTER, filter(*value, *span)?)),
-            "normalized_coords" => flags |= if is_set(*value, *span)? { flag::NORMALIZED } else { 0 },
-            "force_unnormalized_coords" => flags |= if is_set(*value, *span)? { flag::FORCE_UNNORMALIZED } else { 0 },
+            "normalized_coords" if !is_sampler => flags |= if is_set(*value, *span)? { flag::NORMALIZED } else { 0 },
+            "force_unnormalized_coords" if is_sampler => {
+                flags |= if is_set(*value, *span)? { flag::FORCE_UNNORMALIZED } else { 0 }
+            }
             name if OF_MEMORY.contains(&name) => {}
             other => {
-                return Err(Diagnostic::invalid(format!("references have no property `{other}`"), name.span));
+                let message = format!("references of type .{} have no property `{other}`", variable.ty.text);
+                return Err(Diagnostic::invalid(message, name.span));
             }
         }
     }
@@ -94,6 +98,7 @@ pub(super) fn initial_record(variable: &ast::Variable<'_>) -> Result<Vec<InitPie
 fn keyword<'s>(value: ast::Constant<'s>, span: Span) -> Result<&'s str, Diagnostic> {
     match value {
         ast::Constant::Address { symbol, offset: 0, generic: false, mask: None } => Ok(symbol.text),
+        ast::Constant::Int { .. } => Err(Diagnostic::unsupported("a number for the mode of a reference", span)),
         _ => Err(Diagnostic::invalid("a keyword is needed here", span)),
     }
 }

@@ -1,7 +1,7 @@
 //! Sizes, alignments and initial contents of variables.
 
 use super::constants::immediate;
-use super::program::{InitPiece, InitValue, Passed};
+use super::program::{InitPiece, InitValue, Passed, VarId, Variable};
 use super::references;
 use super::scope::Symbol;
 use crate::ast::{self, StateSpace};
@@ -81,7 +81,6 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
                 return Err(Diagnostic::invalid("only an array's first dimension can lack a size", variable.span));
             }
             (None, Some(ast::Init::List(list, _))) if !list.is_empty() => list.len() as u64,
-            (None, Some(ast::Init::String(text, _))) if !text.is_empty() => text.len() as u64,
             (None, _) => return Ok(None),
         };
         size = size
@@ -125,7 +124,6 @@ pub(super) fn align_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<u
 pub(super) fn initial_content(
     variable: &ast::Variable<'_>,
     ty: ScalarType,
-    size: u64,
     find: &dyn Fn(&str) -> Option<Symbol>,
 ) -> Result<Vec<InitPiece>, Diagnostic> {
     if ty.class() == Class::Opaque {
@@ -133,18 +131,6 @@ pub(super) fn initial_content(
     }
     let Some(init) = &variable.init else { return Ok(Vec::new()) };
     let mut pieces = Vec::new();
-    if let ast::Init::String(text, span) = init {
-        if ty.bytes() != 1 || text.len() as u64 > size {
-            return Err(Diagnostic::invalid("this string does not fit the variable", *span));
-        }
-        let bytes = text.bytes().enumerate();
-        pieces.extend(bytes.map(|(i, byte)| InitPiece {
-            offset: i as u64,
-            size: 1,
-            value: InitValue::Bits(u64::from(byte)),
-        }));
-        return Ok(pieces);
-    }
     let mut rooms: Vec<_> = variable.dims.iter().map(|dim| dim.unwrap_or(u64::MAX)).collect();
     if variable.vector > 1 {
         rooms.push(variable.vector.into());
@@ -173,7 +159,6 @@ impl Filler<'_> {
                 Err(Diagnostic::invalid("the initial values of an array or a vector stand in braces", *span))
             }
             (ast::Init::Property { span, .. }, _) => Err(Diagnostic::invalid("only references have properties", *span)),
-            (ast::Init::String(_, span), _) => Err(Diagnostic::invalid("a string can't stand inside braces", *span)),
             (ast::Init::List(_, span), []) => {
                 Err(Diagnostic::invalid("braces nest deeper than the variable's dimensions", *span))
             }
@@ -236,6 +221,26 @@ fn initial_bits(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Resu
         (ast::Constant::F32(bits), Class::Bits) => Ok(bits.into()),
         (ast::Constant::F64(bits) | ast::Constant::Int { bits, .. }, Class::Bits) => Ok(bits),
         _ => immediate(constant, ty, span),
+    }
+}
+
+/// Refuses initial values that are addresses of variables in memory of blocks or threads (PTX section 5.4.4).
+pub(super) fn check_addresses<'v>(
+    content: &[InitPiece],
+    find: impl Fn(VarId) -> Option<&'v Variable>,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    let targets = content.iter().filter_map(|piece| match piece.value {
+        InitValue::Address { variable, .. } => find(variable),
+        _ => None,
+    });
+    match targets.into_iter().find(|target| !matches!(target.space, StateSpace::Global | StateSpace::Const)) {
+        Some(target) => {
+            let message =
+                format!("the address of `{}`, which lies in `.{}`, as an initial value", target.name, target.space);
+            Err(Diagnostic::invalid(message, span))
+        }
+        None => Ok(()),
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) use driver::address_sums::hide_address_sums;
 pub(crate) use driver::byte_swaps::hide_byte_swaps;
 pub(crate) use driver::conditions::hide_conditions;
 pub(crate) use driver::dot_nans::test_dot_nans;
+pub use driver::fused::{pin_fused, sink_fused};
 pub(crate) use driver::known_operands::hide_known_operands;
 pub use driver::lane_calls::{choose_lane_calls, separate_lane_loops};
 pub use driver::loop_budget::report_cut_loops;

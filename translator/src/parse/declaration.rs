@@ -1,9 +1,8 @@
 //! Variables, parameters and function headers, from matched rules.
 
 use super::error;
-use super::expression;
 use super::literal;
-use super::node::{Cursor, Node, Rule, Token};
+use super::node::{Node, Rule};
 use crate::ast::{Constant, Directive, Function, FunctionKind, Ident, Linkage, Pointer, StateSpace, Variable};
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -66,7 +65,20 @@ fn set<T>(slot: &mut Option<T>, value: T, word: Ident<'_>) -> Result<(), Diagnos
     }
 }
 
-/// Reads the directives before the names of a declaration, in any order. The names start at `names`.
+/// Where a directive stands among those before the names of a declaration.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Place {
+    /// State space, alignment and attributes, in any order.
+    First,
+    Vector,
+    Type,
+    Pointer,
+    PointerSpace,
+    /// That of what a pointer points to, or of a parameter.
+    PointerAlign,
+}
+
+/// Reads the directives before the names of a declaration. The names start at `names`.
 pub(super) fn head<'s>(
     qualifiers: &[Node<'_, 's>],
     linkage: Option<Linkage>,
@@ -75,49 +87,74 @@ pub(super) fn head<'s>(
     let (mut in_space, mut bank, mut align, mut vector, mut ty) = (None, None, None, None, None);
     let mut pointer: Option<Pointer> = None;
     let mut managed = false;
+    let mut last = Place::First;
     for qualifier in qualifiers {
         let mut parts = qualifier.children();
         let Some(first) = parts.next() else { continue };
         let word = first.inner_ident();
-        match (first.rule(), parts.next()) {
+        let place = match (first.rule(), parts.next()) {
             (Rule::attribute, _) => {
                 managed |= first.children().any(|item| item.text() == ".managed");
-                continue;
+                Place::First
             }
             (Rule::dot_align, Some(number)) => {
                 let bytes = literal::small(number.ident())?;
                 if !bytes.is_power_of_two() {
                     return Err(Diagnostic::invalid("an alignment must be a power of two", number.span()));
                 }
-                set(pointer.as_mut().map_or(&mut align, |pointer| &mut pointer.align), bytes, word)?;
-                continue;
+                match &mut pointer {
+                    Some(pointer) => set(&mut pointer.align, bytes, word)?,
+                    // The largest of several counts.
+                    None => align = align.max(Some(bytes)),
+                }
+                match ty {
+                    Some(_) if in_space == Some(StateSpace::Param) => Place::PointerAlign,
+                    _ => Place::First,
+                }
             }
-            (_, Some(node)) if word.text == "const" => {
-                let number = node.children().next().map_or(Ok(0), |number| literal::small(number.ident()))?;
-                set(&mut bank, number, word)?;
+            (_, Some(node)) if word.text != "const" => return Err(error::expected("a name", node.tight().span)),
+            (_, number) => {
+                if let Some(number) = number {
+                    let number = number.children().next().map_or(Ok(0), |number| literal::small(number.ident()))?;
+                    set(&mut bank, number, word)?;
+                }
+                match word.text {
+                    "ptr" => {
+                        set(&mut pointer, Pointer { space: None, align: None }, word)?;
+                        Place::Pointer
+                    }
+                    "v2" | "v4" | "v8" => {
+                        let elements = match word.text {
+                            "v2" => 2,
+                            "v4" => 4,
+                            _ => 8,
+                        };
+                        set(&mut vector, elements, word)?;
+                        Place::Vector
+                    }
+                    text if pointer.is_none() && is_type(text) => {
+                        set(&mut ty, word, word)?;
+                        Place::Type
+                    }
+                    text => {
+                        let (slot, place) = match &mut pointer {
+                            Some(pointer) => (&mut pointer.space, Place::PointerSpace),
+                            None => (&mut in_space, Place::First),
+                        };
+                        // What points to a texture's, sampler's or surface's handle.
+                        let is_handle = matches!(text, "texref" | "samplerref" | "surfref");
+                        let space = if is_handle { Some(StateSpace::Tex) } else { space(text) };
+                        set(slot, space.ok_or_else(|| error::expected("a state space or type", first.span()))?, word)?;
+                        place
+                    }
+                }
             }
-            (_, Some(node)) => return Err(error::expected("a name", node.tight().span)),
-            (_, None) => {}
+        };
+        if place < last {
+            let message = format!("`.{}` comes too late: a vector and then the type stand last", word.text);
+            return Err(Diagnostic::invalid(message, word.span));
         }
-        match word.text {
-            "ptr" => set(&mut pointer, Pointer { space: None, align: None }, word)?,
-            "v2" | "v4" | "v8" if ty.is_some() && in_space == Some(StateSpace::Param) => {
-                let message = format!("`.{}` stands before the type of a parameter", word.text);
-                return Err(Diagnostic::invalid(message, word.span));
-            }
-            "v2" => set(&mut vector, 2, word)?,
-            "v4" => set(&mut vector, 4, word)?,
-            "v8" => set(&mut vector, 8, word)?,
-            // A pointer to a texture's, sampler's or surface's handle.
-            "texref" | "samplerref" | "surfref" if pointer.is_some() => {
-                set(pointer.as_mut().map_or(&mut in_space, |pointer| &mut pointer.space), StateSpace::Tex, word)?;
-            }
-            text if is_type(text) => set(&mut ty, word, word)?,
-            text => match space(text) {
-                Some(space) => set(pointer.as_mut().map_or(&mut in_space, |pointer| &mut pointer.space), space, word)?,
-                None => return Err(error::expected("a state space or type", first.span())),
-            },
-        }
+        last = place;
     }
     let first = qualifiers.first().map_or(names, |first| first.tight().span);
     let space = in_space.ok_or_else(|| error::expected("a state space", first))?;
@@ -159,23 +196,16 @@ fn range(node: Node<'_, '_>) -> Result<u32, Diagnostic> {
 
 /// The size that a dimension gives; `[0]` says no more than `[]`.
 fn dimension(node: Node<'_, '_>) -> Result<Option<u64>, Diagnostic> {
-    let tokens: Vec<Token<'_>> = node.children().map(|child| child.token()).collect();
-    let Some((close, tokens)) = tokens.split_last() else {
-        return Ok(None);
+    let size = match node.children().next() {
+        Some(size) if size.rule() == Rule::number => literal::number(size.ident())?,
+        Some(size) if size.rule() == Rule::warp_size => return Ok(Some(32)),
+        _ => return Ok(None),
     };
-    if tokens.is_empty() {
-        return Ok(None);
-    }
-    let mut cursor = Cursor::new(tokens, close.ident.span);
-    let (value, span) = expression::evaluate(&mut cursor)?;
-    if cursor.peek().is_some() {
-        return Err(error::expected("`]`", cursor.span()));
-    }
-    match value.constant()? {
+    match size {
         Constant::Int { bits, unsigned } if unsigned || i64::try_from(bits).is_ok() => {
             Ok(Some(bits).filter(|bits| *bits != 0))
         }
-        _ => Err(Diagnostic::invalid("an array dimension must be an integer that is not negative", span)),
+        _ => Err(Diagnostic::invalid("an array dimension must be an integer that is not negative", node.tight().span)),
     }
 }
 

@@ -27,7 +27,6 @@ enum Pending {
 #[derive(Clone, Copy)]
 enum Wrapper {
     None,
-    Generic,
     Mask(u64),
 }
 
@@ -37,6 +36,16 @@ pub(super) fn split_name(whole: Ident<'_>) -> (Ident<'_>, Option<Ident<'_>>) {
         Some(dot) => (part(whole, 0, dot), Some(part(whole, dot + 1, whole.text.len()))),
         None => (whole, None),
     }
+}
+
+/// Takes `(name)`, whose parenthesis the cursor is at.
+fn name_in_parentheses<'s>(cursor: &mut Cursor<'_, 's>) -> Result<Ident<'s>, Diagnostic> {
+    cursor.advance();
+    let name = cursor.peek().filter(|token| token.rule == Rule::operand);
+    let name = name.ok_or_else(|| error::expected("the name of a variable", cursor.span()))?.ident;
+    cursor.advance();
+    cursor.take(")").ok_or_else(|| error::expected("`)`", cursor.span()))?;
+    Ok(name)
 }
 
 /// Evaluates the longest expression at the cursor, and leaves the cursor after it.
@@ -88,26 +97,23 @@ impl<'s> Evaluation<'s> {
                 self.values.push((Value::Number(literal::number(token.ident)?), span));
                 return Ok(true);
             }
-            Rule::operand if called && token.is("generic") => {
-                cursor.advance();
-                self.open(Wrapper::Generic, span)?;
-            }
             Rule::operand if token.is("WARP_SZ") => {
                 self.values.push((Value::Number(Constant::Int { bits: 32, unsigned: false }), span));
                 return Ok(true);
             }
             Rule::operand if !token.is("_") => {
-                let is_wrapper =
-                    |pending: &Pending| matches!(pending, Pending::Open(Wrapper::Generic | Wrapper::Mask(_)));
+                let is_wrapper = |pending: &Pending| matches!(pending, Pending::Open(Wrapper::Mask(_)));
                 if !self.values.is_empty() || !self.pending.iter().all(is_wrapper) {
                     return Err(error::expected("a constant", span));
                 }
+                let generic = called && token.is("generic");
+                let name = if generic { name_in_parentheses(cursor)? } else { token.ident };
                 // To an address offsets are added; they may be negative.
                 if let Some(minus) = cursor.peek().filter(|next| next.is("-")) {
                     return Err(error::expected("`+`", minus.ident.span));
                 }
-                let (name, suffix) = split_name(token.ident);
-                let symbol = Symbol { name, suffix, offset: 0, generic: false, mask: None };
+                let (name, suffix) = split_name(name);
+                let symbol = Symbol { name, suffix, offset: 0, generic, mask: None };
                 self.values.push((Value::Symbol(symbol), span));
                 return Ok(true);
             }
@@ -174,7 +180,6 @@ impl<'s> Evaluation<'s> {
         };
         match (wrapper, value) {
             (Wrapper::None, _) => {}
-            (Wrapper::Generic, Value::Symbol(symbol)) if symbol.mask.is_none() => symbol.generic = true,
             (Wrapper::Mask(mask), Value::Symbol(symbol)) if symbol.mask.is_none() => symbol.mask = Some(mask),
             _ => return Err(error::expected("the name of a variable", *place)),
         }

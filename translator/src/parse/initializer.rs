@@ -2,7 +2,7 @@
 
 use super::error;
 use super::expression;
-use super::node::{Cursor, Node, Rule, Token, part};
+use super::node::{Cursor, Node, Rule, Token};
 use crate::ast::{Constant, Init};
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -100,10 +100,6 @@ impl<'s> Builder<'s> {
         }
         let init = match self.value.as_slice() {
             [] => return Ok(None),
-            [text] if text.rule == Rule::string => {
-                let inside = part(text.ident, 1, text.ident.text.len().saturating_sub(1));
-                Init::String(inside.text, text.ident.span)
-            }
             // `addr_mode_0 = wrap` of a sampler.
             [name, equals, rest @ ..] if name.rule == Rule::operand && equals.is("=") => {
                 let (value, span) = self.scalar(rest, end)?;

@@ -342,12 +342,12 @@ pub static PASSES: &[Pass] = &[
     // No pass after these two moves anything.
     policy("sink_fused", Legal, |function, policy| {
         if policy.floats.dot_fma {
-            opt::sink_fused(function);
+            legalize::sink_fused(function);
         }
     }),
     policy("pin_fused", Legal, |function, policy| {
         if policy.floats.dot_fma {
-            opt::pin_fused(function);
+            legalize::pin_fused(function);
         }
     }),
 ];

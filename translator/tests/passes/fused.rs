@@ -6,7 +6,8 @@ use super::support::Random;
 use ptx2spv_translator::internals::ir::{
     Binary, Compare, Function, Op, Stmt, Type, Unary, Value, map_op_operands, verify,
 };
-use ptx2spv_translator::internals::opt::{convert_ifs, sink_fused};
+use ptx2spv_translator::internals::legalize::sink_fused;
+use ptx2spv_translator::internals::opt::convert_ifs;
 
 /// Has dot products of their bits in place of some operations on words.
 fn use_dot_products(function: &mut Function, block: &mut Vec<Stmt>) {

@@ -17,7 +17,7 @@ use crate::backend::vulkan::device::timer::VulkanTimer;
 use crate::backend::vulkan::pipeline::{VulkanPipeline, VulkanShader};
 use crate::backend::vulkan::submit::watched::MIRROR_BYTES;
 use crate::backend::vulkan::transfer::images::TiledImage;
-use crate::backend::{self, Backend, Image, Pipeline, Shader, Timer};
+use crate::backend::{self, Backend, Image, Pipeline, Reservation, Shader, Timer};
 use crate::error::Result;
 use crate::sync::lock;
 
@@ -32,6 +32,10 @@ impl Backend for Device {
 
     fn allocate_managed(&self, size: u64) -> Result<PinnedRange> {
         Self::allocate_managed(self, size)
+    }
+
+    fn reserve(&self, size: u64) -> Option<Reservation> {
+        Some(Box::new(self.memory.reserve(size)?))
     }
 
     unsafe fn register(&self, host: NonNull<u8>, size: u64) -> Result<u64> {

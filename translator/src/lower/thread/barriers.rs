@@ -41,6 +41,9 @@ pub fn stop(l: &mut Lowering<'_, '_>, i: &Instruction, alignment: Alignment) -> 
     let id = l.b.and_const(id, LAST);
     let count = match l.operand(i, first + 1) {
         Operand::Sink => None,
+        Operand::Imm(0) if i.modifiers.has(Word::Arrive) => {
+            return Err(Diagnostic::invalid("an arrival at a barrier for no threads", i.span));
+        }
         Operand::Imm(count) if count % 32 != 0 => {
             let message = format!("a barrier for {count} threads: that is not a multiple of a warp's 32");
             return Err(Diagnostic::invalid(message, i.span));

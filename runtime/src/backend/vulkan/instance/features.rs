@@ -196,6 +196,7 @@ impl Structs {
         structs.fault.device_fault = own.fault.into();
         structs.placed_maps.memory_map_placed = own.placed_maps.into();
         structs.device_address.buffer_device_address_capture_replay = own.replayed_addresses.into();
+        structs.core.sparse_binding = own.sparse_binding.into();
         for &feature in features {
             *structs.field(feature) = vk::TRUE;
         }
@@ -231,6 +232,7 @@ pub(crate) fn supported(
         placed_maps,
         // Only placed maps need them.
         replayed_addresses: placed_maps && structs.device_address.buffer_device_address_capture_replay == vk::TRUE,
+        sparse_binding: structs.core.sparse_binding == vk::TRUE,
     };
     (features, own)
 }

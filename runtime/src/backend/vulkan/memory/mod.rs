@@ -177,11 +177,9 @@ impl Memory {
         // A multiple of 16, so that fills and word accesses to the last bytes stay inside.
         let padded = size.max(1).checked_next_multiple_of(16).filter(|&padded| padded <= self.max_buffer_size);
         let padded = padded.ok_or(Error::BufferTooLarge { requested: size, available: self.max_buffer_size })?;
-        // SAFETY: the device is alive, and the size is not zero and within the limit.
-        let buffer = unsafe { self.raw.ash.create_buffer(&buffer_info(padded), None) };
-        let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
-        // From here on, dropping the block cleans up.
-        let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
+        // SAFETY: the size is not zero and within the limit.
+        let mut block = unsafe { self.empty_block(padded, &buffer_info(padded)) }?;
+        let buffer = block.buffer;
         // SAFETY: the buffer was created above on this device.
         let mut requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
         requirements.alignment = requirements.alignment.max(ALIGNMENT);
@@ -208,6 +206,27 @@ impl Memory {
         // SAFETY: the memory fits the buffer's requirements.
         unsafe { block.bind(handle, offset) }?;
         Ok(block)
+    }
+
+    /// Makes a block of at least one byte that has addresses and never any memory. `None` if the device can't, or has no room.
+    pub fn reserve(self: &Arc<Self>, size: u64) -> Option<Block> {
+        let is_possible =
+            self.raw.own.sparse_binding && size <= self.max_buffer_size && self.raw.check_process().is_ok();
+        let info = buffer_info(size).flags(vk::BufferCreateFlags::SPARSE_BINDING);
+        // SAFETY: the feature is enabled, and the size within the limit.
+        let mut block = is_possible.then(|| unsafe { self.empty_block(size, &info) })?.ok()?;
+        block.address = self.raw.buffer_address(block.buffer);
+        Some(block)
+    }
+
+    /// Makes a block without memory, whose drop cleans up.
+    ///
+    /// # Safety
+    /// The buffer's parameters are valid for the device.
+    pub(super) unsafe fn empty_block(self: &Arc<Self>, padded: u64, info: &vk::BufferCreateInfo<'_>) -> Result<Block> {
+        // SAFETY: the device is alive; by the contract.
+        let buffer = unsafe { self.raw.ash.create_buffer(info, None) }.map_err(Error::vulkan("vkCreateBuffer"))?;
+        Ok(Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() })
     }
 }
 
@@ -287,7 +306,7 @@ pub(crate) struct Block {
 
 /// The memory of a block.
 pub(crate) enum Backing {
-    /// No memory, while the block is being made.
+    /// No memory: the block is being made, or only takes addresses.
     None,
     Allocated(Allocation),
     /// An allocation of the block's own, and where the host has it.
@@ -442,13 +461,10 @@ impl Memory {
         .result()
         .map_err(|result| refused(&format!("vkGetMemoryHostPointerPropertiesEXT: {result}")))?;
         let mut kinds = vk::ExternalMemoryBufferCreateInfo::default().handle_types(KIND);
-        // SAFETY: the device is alive and has the extension, and the size is not zero and within the limit.
-        let buffer = unsafe { self.raw.ash.create_buffer(&buffer_info(padded).push_next(&mut kinds), None) };
-        let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
-        // From here on, dropping the block cleans up.
-        let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
+        // SAFETY: the device has the extension, and the size is not zero and within the limit.
+        let mut block = unsafe { self.empty_block(padded, &buffer_info(padded).push_next(&mut kinds)) }?;
         // SAFETY: the buffer was created above on this device.
-        let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
+        let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(block.buffer) };
         let types = requirements.memory_type_bits & properties.memory_type_bits;
         let kind = self.coherent_type(types, vk::MemoryPropertyFlags::empty()).filter(|_| requirements.size <= padded);
         let kind = kind.ok_or_else(|| refused("no memory type of the device is suitable"))?;

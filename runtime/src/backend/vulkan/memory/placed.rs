@@ -55,13 +55,10 @@ impl Memory {
             info = info.flags(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY);
             flags |= vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
         }
-        // SAFETY: the device is alive, and the size is not zero and within the limit.
-        let buffer = unsafe { self.raw.ash.create_buffer(&info, None) };
-        let buffer = buffer.map_err(Error::vulkan("vkCreateBuffer"))?;
-        // From here on, dropping the block cleans up.
-        let mut block = Block { buffer, backing: Backing::None, address: 0, padded, memory: self.clone() };
+        // SAFETY: the size is not zero and within the limit.
+        let mut block = unsafe { self.empty_block(padded, &info) }?;
         // SAFETY: the buffer was created above on this device.
-        let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(buffer) };
+        let requirements = unsafe { self.raw.ash.get_buffer_memory_requirements(block.buffer) };
         let types = requirements.memory_type_bits;
         let kind = self.coherent_type(types, vk::MemoryPropertyFlags::HOST_CACHED);
         let kind = kind.or_else(|| self.coherent_type(types, vk::MemoryPropertyFlags::empty()));

@@ -13,7 +13,7 @@ use super::dependents::{Dependents, Item};
 use super::needs::Needs;
 use crate::index::Index;
 use crate::ir::{Block, Function, Op, Stmt, for_each_operand};
-use crate::opt::dead::remove_dead;
+use crate::opt::remove_dead;
 
 /// The most times that the pass goes through a function.
 const MOST_ROUNDS: usize = 3;
