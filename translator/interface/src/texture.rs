@@ -112,7 +112,7 @@ record! {
         slice: u64 = SLICE 32,
         /// Channels of a texel: 1, 2 or 4.
         channels: u32 = CHANNELS 40,
-        /// See [`flag`](crate::texture::flag).
+        /// See `texture::flag`.
         flags: u32 = FLAGS 44,
         /// Address of the table of levels; only read if there are several.
         level_table: u64 = LEVEL_TABLE 48,
@@ -132,7 +132,7 @@ record! {
         min_level: f32 = MIN_LEVEL 88,
         /// The highest level.
         max_level: f32 = MAX_LEVEL 92,
-        /// What out-of-range texels are, with [`AddressMode::Border`](crate::texture::AddressMode::Border).
+        /// What out-of-range texels are, with `AddressMode::Border`.
         border: [f32; 4] = BORDER 96,
         /// The greatest anisotropy, 0 to 16, which is 1 for kernels whatever it is.
         anisotropy: u32 = ANISOTROPY 112,
@@ -140,7 +140,7 @@ record! {
         samples: u32 = SAMPLES 116,
         /// CUDA's number of the channels' format (`CUarray_format`).
         format: u32 = FORMAT 120,
-        /// Where the device's tables of images have the texture, and whether simple loads read it ([`image`](crate::texture::image)); 0 if neither.
+        /// Where the device's tables of images have the texture, and whether simple loads read it (`texture::image`); 0 if neither.
         image: u32 = IMAGE 124,
     }
 }
