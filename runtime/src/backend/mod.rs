@@ -40,6 +40,11 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// allocation of size zero has an address too.
     fn allocate(&self, size: u64) -> Result<u64>;
 
+    /// Like [`Backend::allocate`], at other addresses where the device has such for other kinds of allocations.
+    fn allocate_elsewhere(&self, size: u64) -> Result<u64> {
+        self.allocate(size)
+    }
+
     /// Like [`Backend::allocate`], for memory that the host can access too.
     fn allocate_pinned(&self, size: u64) -> Result<PinnedRange>;
 

@@ -41,20 +41,25 @@ impl Device {
     /// Allocates device memory.
     pub(crate) fn allocate_apart(&self, size: u64) -> Result<u64> {
         let own = |&address: &u64| MemoryRange { address, size };
-        self.find_apart(|| self.backend().allocate(size), own)
+        let allocate = |elsewhere: bool| match elsewhere {
+            true => self.backend().allocate_elsewhere(size),
+            false => self.backend().allocate(size),
+        };
+        self.find_apart(allocate, own)
     }
 
     /// Allocates memory that the host can access too.
     pub(crate) fn share_apart(&self, allocate: impl Fn() -> Result<PinnedRange>) -> Result<PinnedRange> {
-        self.find_apart(allocate, |shared| MemoryRange { address: shared.address, size: shared.size })
+        self.find_apart(|_| allocate(), |shared| MemoryRange { address: shared.address, size: shared.size })
     }
 
-    fn find_apart<T>(&self, allocate: impl Fn() -> Result<T>, range: impl Fn(&T) -> MemoryRange) -> Result<T> {
-        let Some(is_used) = self.apart().is_used.get() else { return allocate() };
+    /// Allocates until no other memory lies there, large blocks elsewhere from the second time on.
+    fn find_apart<T>(&self, allocate: impl Fn(bool) -> Result<T>, range: impl Fn(&T) -> MemoryRange) -> Result<T> {
+        let Some(is_used) = self.apart().is_used.get() else { return allocate(false) };
         // Blocks that stay until the end of the call, and how often each address of a large one was met.
         let (mut large, mut met, mut is_out) = (Vec::new(), BTreeMap::new(), false);
         let found = loop {
-            match allocate() {
+            match allocate(!met.is_empty()) {
                 Ok(made) => {
                     let MemoryRange { address, size } = range(&made);
                     if !is_used(self, MemoryRange { address, size: size.max(1) }) {
@@ -68,6 +73,7 @@ impl Device {
                     let times = met.entry(address).or_insert(0);
                     *times += 1;
                     match times {
+                        1 if doublings == 0 => self.backend().free(address),
                         // Another device may have much memory: ever more is taken at a time.
                         1 => self.replace_by_reservation(address, size.saturating_mul(1 << doublings)),
                         // That didn't fit where the block was.

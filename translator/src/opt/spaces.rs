@@ -186,11 +186,13 @@ impl Kinds<'_> {
                 Some(Op::Unary(Unary::ZeroExtend, half)) => self.kind(half),
                 _ => Kind::Unknown,
             },
-            Binary::Shl if self.constant(b).is_some_and(|amount| (1..32).contains(&amount)) => Kind::Offset,
-            Binary::Shr | Binary::Sar if self.constant(b).is_some_and(|amount| amount > 0) => Kind::Offset,
-            Binary::Mul if self.scales(a) || self.scales(b) => Kind::Offset,
-            Binary::Shl => Kind::Unknown,
-            Binary::Mul if self.constant(a).is_some() || self.constant(b).is_some() => Kind::Unknown,
+            Binary::Shl if !self.constant(b).is_some_and(|amount| (1..32).contains(&amount)) => Kind::Unknown,
+            Binary::Mul if [a, b].iter().any(|&factor| self.constant(factor).is_some() && !self.scales(factor)) => {
+                Kind::Unknown
+            }
+            // What is shifted right or divided can become the address again (`p >> 4 << 4`).
+            Binary::Shl | Binary::Shr | Binary::Sar if x.is_harmless() => Kind::Offset,
+            Binary::Shl | Binary::Shr | Binary::Sar => Kind::Unknown,
             _ if x.is_harmless() && y.is_harmless() => Kind::Offset,
             _ => Kind::Unknown,
         }
@@ -226,7 +228,9 @@ fn constant_kind(bits: u64) -> Kind {
         _ if u32::try_from(bits).is_ok() || i32::try_from(bits as i64).is_ok() => Kind::Small,
         GENERIC_SHARED if u32::try_from(offset).is_ok() => Kind::In(Space::Shared),
         GENERIC_LOCAL if u32::try_from(offset).is_ok() => Kind::In(Space::Local),
-        _ => Kind::Offset,
+        0 => Kind::Offset,
+        // Such as an address with the sign changed.
+        _ => Kind::Unknown,
     }
 }
 

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::topological_order;
 
-use crate::abi::{Handle, INVALID_VALUE, Out, Result, Text, lock, objects};
+use crate::abi::{Handle, INVALID_VALUE, NOT_SUPPORTED, Out, Result, Text, lock, objects};
 use crate::context::user_object::{References, UserObjectHandle};
-use crate::graph::command::SharedCommand;
+use crate::graph::command::{NodeKind, SharedCommand};
 use crate::graph::condition::Conditions;
 use crate::graph::edge::Edge;
 
@@ -146,7 +146,13 @@ pub(crate) fn destroy(graph: GraphHandle) -> Result {
 }
 
 pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle> {
-    Handle::new(graph.get()?.copy()?)
+    let graph = graph.get()?;
+    for node in lock(&graph.nodes).iter() {
+        if let NodeKind::Allocate | NodeKind::Free = lock(&node.get()?.command).kind() {
+            return Err(NOT_SUPPORTED.because("graphs that allocate memory have no clones"));
+        }
+    }
+    Handle::new(graph.copy()?)
 }
 
 pub(crate) fn find_in_clone(original: NodeHandle, clone: GraphHandle) -> Result<NodeHandle> {

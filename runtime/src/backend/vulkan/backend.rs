@@ -14,6 +14,7 @@ use crate::backend::range::{MemoryInfo, MemoryRange, PinnedRange, Rows};
 use crate::backend::shape::Shape;
 use crate::backend::vulkan::device::Device;
 use crate::backend::vulkan::device::timer::VulkanTimer;
+use crate::backend::vulkan::memory::BlockLocation;
 use crate::backend::vulkan::pipeline::{VulkanPipeline, VulkanShader};
 use crate::backend::vulkan::submit::watched::MIRROR_BYTES;
 use crate::backend::vulkan::transfer::images::TiledImage;
@@ -23,7 +24,11 @@ use crate::sync::lock;
 
 impl Backend for Device {
     fn allocate(&self, size: u64) -> Result<u64> {
-        Self::allocate(self, size)
+        self.allocate_in(size, BlockLocation::Device)
+    }
+
+    fn allocate_elsewhere(&self, size: u64) -> Result<u64> {
+        self.allocate_in(size, BlockLocation::DeviceShared)
     }
 
     fn allocate_pinned(&self, size: u64) -> Result<PinnedRange> {

@@ -17,8 +17,8 @@ pub fn show_rotations(function: &mut Function) {
         let halves_of = |left: Value, right: Value| {
             let Some(Op::Binary(Binary::Shl, x, places)) = definitions[left] else { return None };
             let Some(Op::Binary(Binary::Shr, y, rest)) = definitions[right] else { return None };
-            let sum = constants.of(places)? + constants.of(rest)?;
-            (x == y && sum == WIDTH).then_some((right, places))
+            let places = constants.of(places)?;
+            (x == y && places + constants.of(rest)? == WIDTH).then_some((right, places))
         };
         if function.type_of(result) == Type::I32 {
             halves.extend(halves_of(x, y).or_else(|| halves_of(y, x)));
@@ -29,7 +29,8 @@ pub fn show_rotations(function: &mut Function) {
     }
     rewrite_ops(function, |b, result, op| match (op, halves.get(&result)) {
         (Op::Binary(Binary::Shr, x, _), Some(&places)) => {
-            let rest = b.define(Type::I32, Op::Binary(Binary::Sub, b.i32(WIDTH as u32), places));
+            // The left shift's own constant may be defined later.
+            let rest = b.define(Type::I32, Op::Binary(Binary::Sub, b.i32(WIDTH as u32), b.i32(places as u32)));
             Some(b.define(Type::I32, Op::Binary(Binary::Shr, x, rest)))
         }
         _ => None,

@@ -16,9 +16,9 @@ use crate::info::limits::MAX_PARAM_BLOCK;
 use crate::profile::{Measured, Work};
 
 impl Device {
-    /// Allocates memory and returns its address.
-    pub fn allocate(&self, size: u64) -> Result<u64> {
-        let block = Arc::new(self.memory.allocate(size, BlockLocation::Device)?);
+    /// Allocates memory of a kind and returns its address.
+    pub fn allocate_in(&self, size: u64, location: BlockLocation) -> Result<u64> {
+        let block = Arc::new(self.memory.allocate(size, location)?);
         let address = block.address;
         self.blocks.insert(MemoryRange { address, size }, block);
         Ok(address)

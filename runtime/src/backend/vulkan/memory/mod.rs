@@ -26,6 +26,8 @@ use crate::sync::lock;
 pub(crate) enum BlockLocation {
     /// The fastest memory for the device. Mapped only on devices that share the host's memory.
     Device,
+    /// The same, but never `VkMemoryDedicatedAllocateInfo`: NVIDIA's driver has addresses of their own for such allocations.
+    DeviceShared,
     /// Mapped, for the host to write once.
     Upload,
     /// Mapped, for the host to read and write.
@@ -185,10 +187,11 @@ impl Memory {
         requirements.alignment = requirements.alignment.max(ALIGNMENT);
         let location = match place {
             BlockLocation::Upload => MemoryLocation::CpuToGpu,
-            BlockLocation::Device if !self.unified => MemoryLocation::GpuOnly,
-            BlockLocation::Device | BlockLocation::Host => MemoryLocation::GpuToCpu,
+            BlockLocation::Device | BlockLocation::DeviceShared if !self.unified => MemoryLocation::GpuOnly,
+            BlockLocation::Device | BlockLocation::DeviceShared | BlockLocation::Host => MemoryLocation::GpuToCpu,
         };
-        let is_large = location == MemoryLocation::GpuOnly && padded >= DEDICATED_FROM;
+        let may_be_alone = location == MemoryLocation::GpuOnly && place == BlockLocation::Device;
+        let is_large = may_be_alone && padded >= DEDICATED_FROM;
         let allocation_scheme = match is_large && self.dedicated.load(Relaxed) < MAX_DEDICATED {
             true => AllocationScheme::DedicatedBuffer(buffer),
             false => AllocationScheme::GpuAllocatorManaged,
