@@ -110,10 +110,12 @@ fn operands_too_few_and_too_many() {
 #[test]
 fn registers_of_the_module() {
     let both = kernel("a", "mov.u32 %g, 1; st.global.u32 [%rd1], %g;") + &kernel("b", "st.global.u32 [%rd1], %g;");
-    accepted(&(".reg .u32 %g;\n".to_owned() + &both));
+    // From PTX 3.0 on there are none.
+    let old = ".version 2.3\n.target sm_20\n.address_size 64\n".to_owned();
+    accepted(&(old.clone() + ".reg .u32 %g;\n" + &both));
     let wrong = kernel("a", "add.f32 %f1, %f2, ¦%g;");
-    refused(&(".reg .u32 %g;\n".to_owned() + &wrong), &["register `%g` is .u32, which does not fit the type .f32"]);
-    let range = |body: &str| ".reg .u32 %ra<17>;\n".to_owned() + &kernel("a", body) + &kernel("b", body);
+    refused(&(old.clone() + ".reg .u32 %g;\n" + &wrong), &["register `%g` is .u32, which does not fit the type .f32"]);
+    let range = |body: &str| old.clone() + ".reg .u32 %ra<17>;\n" + &kernel("a", body) + &kernel("b", body);
     accepted(&range("mov.u32 %ra0, 1; add.u32 %ra16, %ra0, %ra1; st.global.u32 [%rd1], %ra16;"));
     let (first, second) = ("mov.u32 ¦%ra17, 1;", "`%ra17` is not declared");
     refused(&range(first), &[second, second]);

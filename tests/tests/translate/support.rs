@@ -18,17 +18,22 @@ pub fn translate(
     Program::new(&source)?.translate(&Options::new(target).entries(entries).keep_going(keep_going))
 }
 
+/// A module as it is if it tells its version, else after [`HEADER`].
+fn module(text: &str) -> String {
+    if text.starts_with(".version") { text.to_owned() } else { HEADER.to_owned() + text }
+}
+
 /// Translates a module, which must succeed.
 #[track_caller]
 pub fn accepted(text: &str) -> Translation {
-    let result = translate(&(HEADER.to_owned() + text), &lavapipe(), None, false);
+    let result = translate(&module(text), &lavapipe(), None, false);
     result.unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// Refuses a module at its marks with these messages, or pieces of them, and returns the diagnostics.
 #[track_caller]
 pub fn refused(marked: &str, parts: &[&str]) -> Diagnostics {
-    let marked = HEADER.to_owned() + marked;
+    let marked = module(marked);
     let places = marked.match_indices('¦').enumerate().map(|(n, (at, mark))| at - n * mark.len());
     let text = marked.replace('¦', "");
     let errors = translate(&text, &lavapipe(), None, false).expect_err("accepted");
