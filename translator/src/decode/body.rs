@@ -9,7 +9,7 @@ use super::contraction;
 use super::function::FunctionDecoder;
 use super::module::{FormCache, ModuleDecoder, declared_variable, find_form};
 use super::program::{
-    Function, InitValue, Instruction, Item, Operand, Param, ParamId, Reg, SourceLine, Targets, VarId, Variable,
+    Function, InitPiece, Instruction, Item, Operand, Param, ParamId, Reg, SourceLine, Targets, VarId, Variable,
 };
 use super::scope::Symbol;
 use super::variables;
@@ -411,12 +411,9 @@ impl<'s> FunctionDecoder<'_, 's> {
         let ty = declared.ty;
         let find = |name: &str| scopes.find(name).or_else(|| module.find(name));
         let content = variables::initial_content(variable, ty, &find)?;
-        variables::check_addresses(&content, |id| variables.at(id), variable.span)?;
-        let targets = content.iter().filter_map(|piece| match piece.value {
-            InitValue::Address { variable, .. } => variables.at(variable),
-            _ => None,
-        });
-        if let Some(unknown) = targets.into_iter().find(|target| !module.knows_address(target)) {
+        let content = variables::check_addresses(content, |id| variables.at(id), variable.span)?;
+        let mut targets = content.iter().filter_map(InitPiece::target).filter_map(|id| variables.at(id));
+        if let Some(unknown) = targets.find(|target| !module.knows_address(target)) {
             return Err(variables::unknown_address(&unknown.name, variable.span));
         }
         if let Some(declared) = variables.own_mut(id) {

@@ -6,7 +6,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body::{self, Decoded};
 use super::module::{FormCache, ModuleDecoder, Signature, declared_variable};
-use super::program::{FuncId, Function, InitValue, Item, Numbers, Operand, Passed, Program, VarId, Variable};
+use super::program::{
+    FuncId, Function, InitPiece, InitValue, Item, Numbers, Operand, Passed, Program, VarId, Variable,
+};
 use super::scope::{Ranges, Symbol};
 use super::{arrays, legacy, variables};
 use crate::ast::{self, FunctionKind, Linkage, StateSpace};
@@ -292,10 +294,8 @@ impl<'s> ModuleDecoder<'s> {
             let find = |name: &str| names.get(name).copied();
             let all = &mut self.program.variables;
             let Some(&Variable { ty, .. }) = all.at(id) else { continue };
-            let content = variables::initial_content(variable, ty, &find).and_then(|pieces| {
-                variables::check_addresses(&pieces, |id| all.at(id), variable.span)?;
-                Ok(pieces)
-            });
+            let content = variables::initial_content(variable, ty, &find)
+                .and_then(|content| variables::check_addresses(content, |id| all.at(id), variable.span));
             match (content, all.at_mut(id)) {
                 (Ok(pieces), Some(slot)) => slot.init = pieces,
                 (Ok(_), None) => {}
@@ -315,10 +315,8 @@ impl<'s> ModuleDecoder<'s> {
                 continue;
             };
             let pieces = self.program.variables.at(id).into_iter().flat_map(|variable| &variable.init);
-            for piece in pieces {
-                if let InitValue::Address { variable: target, .. } = piece.value {
-                    holders.entry(target).or_default().push((variable, id));
-                }
+            for target in pieces.filter_map(InitPiece::target) {
+                holders.entry(target).or_default().push((variable, id));
             }
         }
         let known: FxHashSet<VarId> = self

@@ -106,6 +106,16 @@ pub struct InitPiece {
     pub value: InitValue,
 }
 
+impl InitPiece {
+    /// The variable whose address is written, if one is.
+    pub fn target(&self) -> Option<VarId> {
+        match self.value {
+            InitValue::Address { variable, .. } => Some(variable),
+            InitValue::Bits(_) | InitValue::Function { .. } => None,
+        }
+    }
+}
+
 /// Content of an [`InitPiece`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InitValue {

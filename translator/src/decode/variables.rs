@@ -224,23 +224,20 @@ fn initial_bits(constant: ast::Constant<'_>, ty: ScalarType, span: Span) -> Resu
     }
 }
 
-/// Refuses initial values that are addresses of variables in memory of blocks or threads (PTX section 5.4.4).
+/// Refuses initial values that are addresses of variables in memory of blocks or threads (PTX section 5.4.4); else gives them back.
 pub(super) fn check_addresses<'v>(
-    content: &[InitPiece],
+    content: Vec<InitPiece>,
     find: impl Fn(VarId) -> Option<&'v Variable>,
     span: Span,
-) -> Result<(), Diagnostic> {
-    let targets = content.iter().filter_map(|piece| match piece.value {
-        InitValue::Address { variable, .. } => find(variable),
-        _ => None,
-    });
-    match targets.into_iter().find(|target| !matches!(target.space, StateSpace::Global | StateSpace::Const)) {
+) -> Result<Vec<InitPiece>, Diagnostic> {
+    let mut targets = content.iter().filter_map(InitPiece::target).filter_map(find);
+    match targets.find(|target| !matches!(target.space, StateSpace::Global | StateSpace::Const)) {
         Some(target) => {
             let message =
                 format!("the address of `{}`, which lies in `.{}`, as an initial value", target.name, target.space);
             Err(Diagnostic::invalid(message, span))
         }
-        None => Ok(()),
+        None => Ok(content),
     }
 }
 

@@ -11,7 +11,7 @@ mod resolve;
 use rustc_hash::FxHashSet;
 
 use crate::ast::FunctionKind;
-use crate::decode::program::{Function, InitValue, Program, VarId};
+use crate::decode::program::{Function, InitPiece, Program, VarId};
 use crate::diagnostic::{Diagnostic, Source};
 
 /// Links modules, in the order in which a linker gets them. Functions that the translator has itself count as declared, although a
@@ -46,10 +46,7 @@ fn unknown_addresses(program: &Program) -> Vec<Diagnostic> {
     loop {
         let before = unknown.len();
         for (id, variable) in all() {
-            let target = variable.init.iter().find_map(|piece| match piece.value {
-                InitValue::Address { variable, .. } if unknown.contains(&variable) => Some(variable),
-                _ => None,
-            });
+            let target = variable.init.iter().filter_map(InitPiece::target).find(|target| unknown.contains(target));
             let Some(target) = target.filter(|_| unknown.insert(id)) else { continue };
             if variable.linkage.is_some() {
                 let name = program.variables.at(target).map_or("", |target| &target.name);

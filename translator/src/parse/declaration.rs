@@ -2,7 +2,7 @@
 
 use super::error;
 use super::literal;
-use super::node::{Node, Rule};
+use super::node::{Node, Rule, part};
 use crate::ast::{Constant, Directive, Function, FunctionKind, Ident, Linkage, Pointer, StateSpace, Variable};
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -118,33 +118,34 @@ pub(super) fn head<'s>(
                     let number = number.children().next().map_or(Ok(0), |number| literal::small(number.ident()))?;
                     set(&mut bank, number, word)?;
                 }
+                // Where spaces go: to what a pointer points to, or to the declaration.
+                let (slot, place) = match &mut pointer {
+                    Some(pointer) => (&mut pointer.space, Place::PointerSpace),
+                    None => (&mut in_space, Place::First),
+                };
                 match word.text {
                     "ptr" => {
                         set(&mut pointer, Pointer { space: None, align: None }, word)?;
                         Place::Pointer
                     }
                     "v2" | "v4" | "v8" => {
-                        let elements = match word.text {
-                            "v2" => 2,
-                            "v4" => 4,
-                            _ => 8,
-                        };
+                        let elements = literal::small(part(word, 1, word.text.len()))?;
                         set(&mut vector, elements, word)?;
                         Place::Vector
                     }
-                    text if pointer.is_none() && is_type(text) => {
+                    // What points to a texture's, sampler's or surface's handle.
+                    "texref" | "samplerref" | "surfref" if place == Place::PointerSpace => {
+                        set(slot, StateSpace::Tex, word)?;
+                        place
+                    }
+                    text if place == Place::First && is_type(text) => {
                         set(&mut ty, word, word)?;
                         Place::Type
                     }
                     text => {
-                        let (slot, place) = match &mut pointer {
-                            Some(pointer) => (&mut pointer.space, Place::PointerSpace),
-                            None => (&mut in_space, Place::First),
-                        };
-                        // What points to a texture's, sampler's or surface's handle.
-                        let is_handle = matches!(text, "texref" | "samplerref" | "surfref");
-                        let space = if is_handle { Some(StateSpace::Tex) } else { space(text) };
-                        set(slot, space.ok_or_else(|| error::expected("a state space or type", first.span()))?, word)?;
+                        let space =
+                            space(text).ok_or_else(|| error::expected("a state space or type", first.span()))?;
+                        set(slot, space, word)?;
                         place
                     }
                 }

@@ -219,12 +219,10 @@ pub(crate) fn destroy(stream: StreamHandle) -> Result {
 
 /// Waits for all streams of the current context.
 pub(crate) fn synchronize_all() -> Result {
-    let context = context::current()?;
-    capture::wait_for_all(&context)?;
-    context.after(context.device.synchronize())
+    synchronize_context(ContextHandle::NULL)
 }
 
-/// Waits for all streams of a context.
+/// Waits for all streams of a context, the current one for NULL.
 pub(crate) fn synchronize_context(context: ContextHandle) -> Result {
     let context = context::given_or_current(context)?;
     context.check()?;
