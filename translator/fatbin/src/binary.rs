@@ -13,7 +13,7 @@ pub struct Binary<'a> {
 }
 
 impl<'a> Binary<'a> {
-    /// Whether bytes begin as the files do that can be read here; if not, [`Binary::read`] will refuse them.
+    /// Whether bytes begin as a kind of file that [`Binary::read`] knows; it refuses all others.
     pub fn is_binary(bytes: &[u8]) -> bool {
         file::is_known(bytes)
     }

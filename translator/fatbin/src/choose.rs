@@ -7,7 +7,7 @@ use crate::container::Container;
 use crate::entry::{Architecture, Entry, Kind};
 use crate::error::Error;
 
-/// Which PTX is wanted where there is some for several architectures.
+/// The PTX to choose where there is some for several architectures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The newest; what runs everywhere before what runs on one architecture or family alone, since that is full of
@@ -20,19 +20,19 @@ pub enum Choice {
     Exactly(Architecture),
 }
 
-/// What runs by itself.
+/// A program that runs by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its modules: several if they have to be linked.
     pub modules: Vec<Module>,
-    /// Whether it was made for the linker, and may need what isn't there.
+    /// Whether the program was made for the linker, and may need functions and variables that are missing.
     pub relocatable: bool,
 }
 
 /// PTX with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// What errors call it, and what a file with it would be called.
+    /// The module's name in errors, and the name of a file with it.
     pub name: String,
     /// The text.
     pub ptx: String,

@@ -1,4 +1,4 @@
-//! How payloads are compressed, and what they decompress to.
+//! Compression of payloads, and their decompression.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The largest payload that is decompressed: 512 MiB. Those of large libraries have some tens.
 const MAX_SIZE: u64 = 1 << 29;
 
-/// How a payload is compressed.
+/// The compression of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
@@ -33,7 +33,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// What a payload decompresses to; as many bytes as the entry says, or an error.
+    /// The decompressed payload: as many bytes as the entry says, or an error.
     pub(crate) fn decompress(self, stored: &[u8], size: u64) -> Result<Cow<'_, [u8]>, Error> {
         if self == Self::None {
             return Ok(Cow::Borrowed(stored));

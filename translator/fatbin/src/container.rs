@@ -28,7 +28,8 @@ const OF_FAMILY: u64 = 0x20_0000;
 /// One container.
 #[derive(Clone, Debug)]
 pub struct Container<'a> {
-    /// Whether it was made for the linker (`nvcc -rdc=true`), so that only all of them together are a program.
+    /// Whether the container was made for the linker (`nvcc -rdc=true`), so that only all containers together are a
+    /// program.
     pub relocatable: bool,
     /// The object of a static library that it lies in.
     pub member: Option<String>,
@@ -144,7 +145,7 @@ fn entry<'a>(section: &'a [u8], range: Range<usize>, entries: &mut Vec<Entry<'a>
     Ok(at + end.next_multiple_of(8))
 }
 
-/// What an entry's header says.
+/// The contents of an entry's header.
 struct Described {
     number: u16,
     compression: Compression,
@@ -156,7 +157,7 @@ struct Described {
     architecture: Architecture,
     identifier: Option<String>,
     options: Option<String>,
-    /// Where all that it points to ends.
+    /// The end of the header and its strings.
     end: usize,
 }
 

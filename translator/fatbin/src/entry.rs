@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::compression::Compression;
 use crate::error::Error;
 
-/// What an entry holds.
+/// The kind of an entry's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// PTX.
@@ -45,7 +45,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What an entry was compiled for: `sm_90a` and the like.
+/// The architecture that an entry was compiled for: `sm_90a` and the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Architecture {
     /// The number.
@@ -55,8 +55,8 @@ pub struct Architecture {
 }
 
 impl Architecture {
-    /// Whether a device of a compute capability, as in 86, runs what was compiled for this: its own, or an older one. What is for a
-    /// family or one architecture alone runs nowhere else.
+    /// Whether a device of a compute capability, as in 86, runs code for this architecture: its own, or an older one.
+    /// Code for a family or one architecture alone runs nowhere else.
     pub fn runs_on(self, capability: u32) -> bool {
         match self.suffix {
             None => self.number <= capability,
@@ -91,13 +91,13 @@ impl std::str::FromStr for Architecture {
 /// One payload with what its header says.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// What it is.
+    /// The payload's kind.
     pub kind: Kind,
     /// The version of PTX, or of the format of machine code: major and minor.
     pub version: (u16, u16),
-    /// What it is for.
+    /// The architecture that the entry was compiled for.
     pub architecture: Architecture,
-    /// How it is compressed.
+    /// The payload's compression.
     pub compression: Compression,
     /// Its size in the file, and of several payloads that are compressed together the size of all of them.
     pub stored_size: u64,
@@ -164,7 +164,7 @@ impl Entry<'_> {
         Ok(crate::text(&self.bytes()?).into_owned())
     }
 
-    /// What to call a file with this entry, of a file or program called `stem`; `number` tells it from others.
+    /// Name of a file for this entry of a file or program called `stem`; `number` tells the entry from others.
     pub fn file_name(&self, stem: &str, number: usize) -> String {
         let extension = match self.kind {
             Kind::Ptx => "ptx",

@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of reading a file.
 
 /// Why a file can't be read, or has nothing that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,9 +19,9 @@ pub enum Error {
     /// Sizes and places that contradict each other.
     #[error("this fat binary is damaged at byte {at}: {what}")]
     Damaged {
-        /// Where the container or entry begins, counted from the start of the section that has it.
+        /// Offset of the container or entry in its section.
         at: usize,
-        /// What is wrong.
+        /// The contradiction.
         what: &'static str,
     },
     /// A payload that doesn't decompress to the size that its entry says.
@@ -41,7 +41,7 @@ pub enum Error {
     NoPtx {
         /// The architectures that were asked for, unless there is no PTX for any.
         wanted: Option<String>,
-        /// What there is instead.
+        /// A list of the entries that the file has instead.
         there: String,
     },
 }

@@ -66,9 +66,9 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, &[u8])>, Error> {
 /// of them. Objects call them; the device linker makes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registrations {
-    /// Those that are called.
+    /// The functions that objects call.
     pub called: BTreeSet<String>,
-    /// Those that are there.
+    /// The functions that objects define.
     pub defined: BTreeSet<String>,
 }
 
@@ -96,7 +96,7 @@ impl Registrations {
     }
 }
 
-/// How the names of these functions begin; the name of the object's module follows.
+/// The beginning of the names of registration functions; the name of the object's module follows.
 const REGISTRATION: &str = "__cudaRegisterLinkedBinary";
 
 /// The files of a universal one for macOS: all have the same device code, so that the first with any will do.
@@ -130,8 +130,8 @@ fn is_cubin(bytes: &[u8]) -> bool {
     bytes.starts_with(&object::elf::ELFMAG) && machine == Some(EM_CUDA)
 }
 
-/// Whether a section of fat binaries, by its name, has them for the linker. Names in PE are cut to eight characters, and the
-/// names of Mach-O come from clang.
+/// Whether the fat binaries of a section, by its name, are for the linker; `None` for other sections. Names in PE are
+/// cut to eight characters, and the names of Mach-O come from clang.
 fn for_linker(section: &str) -> Option<bool> {
     match section {
         ".nv_fatbin" | ".nv_fatb" | "__nv_fatbin" | "__fatbin" => Some(false),

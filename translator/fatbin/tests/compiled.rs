@@ -1,4 +1,4 @@
-//! What nvcc makes with the options that change the form of fat binaries: see `nvcc/build.sh`.
+//! Fat binaries of nvcc, made with the options that change their form: see `nvcc/build.sh`.
 
 use std::fs;
 use std::path::Path;

@@ -189,7 +189,7 @@ fn files_without_ptx() {
     );
 }
 
-/// What is written is read again, whatever the length of the text.
+/// A fat binary that was written is read again, whatever the length of the text.
 #[test]
 fn written() {
     for length in 0..9 {
