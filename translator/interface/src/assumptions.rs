@@ -1,8 +1,8 @@
-//! What a module takes for granted of its device beyond features and limits: measured arithmetic, float controls, and the
-//! bugs that were worked around. It travels with the module, so that a device which differs is refused instead of giving
-//! other numbers.
+//! Assumptions of a module about its device beyond features and limits: measured arithmetic, float controls, and the
+//! bugs that were worked around. They travel with the module, so that a device which differs is refused instead of
+//! giving other numbers.
 //!
-//! It is what the target had, whether or not a kernel makes use of it: a device that breaks it might still have served.
+//! They are all those of the target, used by a kernel or not: a device that breaks one might still have served.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use crate::contents::Contents;
 use ptx2spv_target::{Facts, FloatControls, Quirks, Target};
 
-/// What a module takes for granted.
+/// Assumptions of a module about its device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Assumptions {
-    /// What the arithmetic and the subgroups must do.
+    /// Facts that the device's arithmetic and subgroups must satisfy.
     pub facts: Facts,
-    /// What modules declare.
+    /// Float controls that modules declare.
     pub float_controls: FloatControls,
-    /// What is worked around.
+    /// Bugs that modules work around.
     pub quirks: Quirks,
 }
 
 impl Assumptions {
-    /// What modules for a target take for granted.
+    /// The assumptions of modules for a target.
     pub fn of(target: &Target) -> Self {
         Self {
             facts: target.facts.clone(),
@@ -33,13 +33,13 @@ impl Assumptions {
         }
     }
 
-    /// How many facts are relied on.
+    /// The number of facts relied on.
     pub fn fact_count(&self) -> usize {
         members(&self.facts).len()
     }
 
-    /// What a device must do, by name: facts that hold, float controls that are declared, and bugs whose workarounds would be wrong
-    /// without them.
+    /// The names of all demands on a device: facts that hold, float controls that are declared, and bugs whose
+    /// workarounds would be wrong without them.
     pub fn names(&self) -> BTreeSet<String> {
         let mut names = members(&self.facts);
         names.extend(self.declared());
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// What a module doesn't contain can't be wrong.
+    /// Assumptions about operations that a module doesn't contain can't be broken.
     #[test]
     fn a_plain_module_suits_all() {
         for made in Target::PRESETS {

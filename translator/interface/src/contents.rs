@@ -1,5 +1,5 @@
-//! What a SPIR-V module contains, as far as it matters to what devices do in ways of their own: a bug of a driver, or a fact of
-//! its arithmetic, is of no interest to a module without the operations that it is about.
+//! The contents of a SPIR-V module, as far as they matter to peculiarities of devices: a bug of a driver, or a fact of
+//! its arithmetic, is of no interest to a module without the operations concerned.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::spec_id;
 /// Words of the header.
 const HEADER: usize = 5;
 
-/// What a module contains.
+/// The contents of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Widths of floats, in bits.
@@ -26,7 +26,7 @@ pub struct Contents {
     pub subgroups: bool,
     /// Whether `MaximallyReconvergesKHR` is declared.
     pub maximal_reconvergence: bool,
-    /// Whether that or `SubgroupUniformControlFlowKHR` is.
+    /// Whether `MaximallyReconvergesKHR` or `SubgroupUniformControlFlowKHR` is declared.
     pub reconvergence: bool,
     /// Memory barriers that the host can't leave out.
     pub memory_barriers: bool,
@@ -38,11 +38,11 @@ pub struct Contents {
     pub atomic_stores: bool,
     /// Loops.
     pub loops: bool,
-    /// How deep conditions and loops are nested.
+    /// The depth to which conditions and loops are nested.
     pub nesting: u64,
     /// Bytes of the largest array that an invocation has for itself.
     pub local_bytes: u64,
-    /// Whether such an array has a length that is no constant of the module's.
+    /// Whether the length of an invocation's array is no constant of the module's.
     pub(crate) local_bytes_unknown: bool,
     /// Variables of the function that has most of them.
     pub variables: usize,
@@ -52,7 +52,7 @@ pub struct Contents {
     pub long_divisions: bool,
     /// Integers of 64 bits.
     pub long_words: bool,
-    /// Whether the host says by a specialization constant if there are memory barriers.
+    /// Whether the host decides by a specialization constant if there are memory barriers.
     pub(crate) barriers_optional: bool,
 }
 
@@ -220,12 +220,12 @@ impl Contents {
         functions.iter().any(|function| self.functions.contains(&(*function as u32, width)))
     }
 
-    /// Whether there may be divisions of 64-bit floats within loops.
+    /// Whether divisions of 64-bit floats may stand within loops.
     pub(crate) fn divides_doubles_in_loops(&self) -> bool {
         self.loops && self.has(&[Op::FDiv], 64)
     }
 
-    /// Whether there are floats of 32 or 64 bits.
+    /// Whether the module has floats of 32 or 64 bits.
     pub(crate) fn has_floats(&self) -> bool {
         [32, 64].iter().any(|width| self.floats.contains(width))
     }

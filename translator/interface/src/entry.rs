@@ -16,44 +16,47 @@ pub struct Entry {
     pub params: Vec<Param>,
     /// Size of the parameter block in bytes.
     pub params_size: u32,
-    /// Where the parameter block goes.
+    /// The place of the parameter block.
     pub params_location: ParamLocation,
     /// Bytes of push constants that the entry reads (a multiple of 4).
     pub push_constant_size: u32,
     /// Shared memory.
     pub shared: Shared,
-    /// What the kernel demands of its block size.
+    /// The kernel's demands on its block size.
     pub block: BlockSize,
     /// The number of its PTX module's `.target sm_NN`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<u32>,
-    /// How it names itself in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on what tells
-    /// versions for blocks of different sizes  from each other.
+    /// The kernel's number in reports: its position among the kernels of the PTX module, from 0, and from bit 24 on a
+    /// number that tells versions for blocks of different sizes from each other.
     #[serde(default)]
     pub number: u32,
     /// From where it may report something to the host ([`Interface::status`](crate::Interface::status)); empty if it never does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<SourceLocation>,
-    /// Whether it may print something.
+    /// Whether the kernel may print something.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prints: bool,
-    /// Whether it may launch kernels: see [`launches`](crate::launches).
+    /// Whether the kernel may launch kernels: see [`launches`](crate::launches).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub launches: bool,
-    /// Whether its blocks may wait for each other: such a grid is no longer sure to end if it is split into several dispatches.
+    /// Whether the kernel's blocks may wait for each other: such a grid is no longer sure to end if it is split into
+    /// several dispatches.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
-    /// What it takes besides, if it is translated for cooperative launches: its blocks may wait for each other then, however many
-    /// they are.
+    /// The additional needs of a kernel that is translated for cooperative launches: its blocks may wait for each
+    /// other, however many they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooperative: Option<Cooperative>,
-    /// What it takes besides, if its threads wait for what they launch and it is translated for ordinary launches: see [`launches`](crate::launches).
+    /// The additional needs of a kernel whose threads wait for their own launches, and which is translated for ordinary
+    /// launches: see [`launches`](crate::launches).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for_launches: Option<Cooperative>,
-    /// What it takes besides, if threads end a dispatch after some rounds of their loops, and go on in the next.
+    /// The additional needs of a kernel whose threads end a dispatch after some rounds of their loops, and go on in the
+    /// next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspends_in_loops: Option<LoopSuspension>,
-    /// How the block's threads lie on invocations. Without it, each thread is an invocation of its own.
+    /// The mapping of the block's threads to invocations. Without one, each thread is an invocation of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// The blocks that share a workgroup, for a kernel whose clusters have several.
@@ -62,10 +65,11 @@ pub struct Entry {
     /// Local and shared memory for which the launch has to provide device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratch: Option<Scratch>,
-    /// Where the push constants have the address of the table of live [`allocations`](crate::allocations), if the kernel checks its accesses.
+    /// Offset in the push constants of the address of the table of live [`allocations`](crate::allocations), if the
+    /// kernel checks its accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocations: Option<u32>,
-    /// Whether the specialization constant [`TEXTURE_BITS`](crate::spec_id::TEXTURE_BITS) makes it faster.
+    /// Whether the specialization constant [`TEXTURE_BITS`](crate::spec_id::TEXTURE_BITS) makes the kernel faster.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub texture_bits: bool,
     /// Device features that this kernel needs.
@@ -79,13 +83,14 @@ impl Entry {
         self.cooperative.or(self.waits_for_launches).or(self.suspends_in_loops.map(in_loops))
     }
 
-    /// Whether it reads the tables of images ([`crate::texture::image`]), whose descriptor set the launch has to bind.
+    /// Whether the kernel reads the tables of images ([`crate::texture::image`]), whose descriptor set the launch has
+    /// to bind.
     pub fn samples(&self) -> bool {
         self.features.contains(&Feature::RuntimeDescriptorArray)
     }
 }
 
-/// What a kernel's text says of it, before it is translated.
+/// A kernel's declaration in PTX, known before the kernel is translated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
     /// Its PTX name.
@@ -96,7 +101,7 @@ pub struct Declaration {
     pub params_size: u32,
     /// Bytes of static shared memory.
     pub static_shared_bytes: u32,
-    /// What the kernel demands of its block size, as far as it declares that.
+    /// The demands on the block size that the kernel declares.
     pub block: BlockSize,
     /// The number of its PTX module's `.target sm_NN`.
     pub architecture: Option<u32>,
@@ -129,13 +134,14 @@ pub struct Param {
     pub size: u32,
     /// Alignment in bytes.
     pub align: u32,
-    /// Whether PTX declares it as an array (a struct by value).
+    /// Whether PTX declares the parameter as an array (a struct by value).
     pub array: bool,
-    /// Whether PTX declares it as a pointer (`.ptr`), or the kernel is seen to compute addresses that it accesses from it.
+    /// Whether PTX declares the parameter as a pointer (`.ptr`), or the kernel is seen to access addresses that it
+    /// computes from the parameter.
     pub pointer: bool,
 }
 
-/// Where a kernel's parameter block goes.
+/// The place of a kernel's parameter block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParamLocation {
@@ -146,7 +152,8 @@ pub enum ParamLocation {
 }
 
 impl ParamLocation {
-    /// Where the push constants have the address of scratch memory, for a kernel whose parameter block goes there.
+    /// Offset in the push constants of the address of scratch memory, for a kernel whose parameter block has this
+    /// place.
     pub fn scratch_address(self) -> u32 {
         match self {
             ParamLocation::PushConstant => push_constant::PARAMS_ADDRESS,
@@ -154,8 +161,8 @@ impl ParamLocation {
         }
     }
 
-    /// Where the push constants have the address of the table of live [`allocations`](crate::allocations), for a kernel whose parameter block goes there
-    /// and that checks its accesses.
+    /// Offset in the push constants of the address of the table of live [`allocations`](crate::allocations), for a
+    /// kernel that checks its accesses and whose parameter block has this place.
     pub fn allocations_address(self, params_size: u32) -> u32 {
         match self {
             ParamLocation::PushConstant => push_constant::PARAMS.saturating_add(params_size).next_multiple_of(8),
@@ -169,7 +176,7 @@ impl ParamLocation {
 pub struct Shared {
     /// Bytes that each block declares, the translator's own included where [`Entry::cluster`] doesn't say them.
     pub static_bytes: u32,
-    /// How many of them are the translator's own: for barriers, fences and the like.
+    /// The translator's own bytes among them: for barriers, fences and the like.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub own_bytes: u32,
     /// Whether the kernel refers to dynamic (`.extern .shared`) memory.
@@ -188,7 +195,7 @@ fn is_zero(bytes: &u32) -> bool {
     *bytes == 0
 }
 
-/// What a kernel demands of its block size.
+/// The demands of a kernel on its block size.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSize {
     /// `.reqntid`: exactly this.
@@ -201,7 +208,7 @@ pub struct BlockSize {
     pub threads: Option<u32>,
 }
 
-/// What a kernel needs that is translated for cooperative launches.
+/// The needs of a kernel that is translated for cooperative launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cooperative {
     /// Words that each thread of the workgroup saves in the [`workspace`] when that is suspended, if it can be.
@@ -209,8 +216,9 @@ pub struct Cooperative {
     pub saved_words: Option<u32>,
 }
 
-/// What a kernel needs whose threads are suspended in long loops, because the driver ends loops after some rounds. Each
-/// dispatch has a [`workspace`] of its own: the workgroups' parts follow each other as their numbers in the dispatch do.
+/// The needs of a kernel whose threads are suspended in long loops, because the driver ends loops after some rounds.
+/// Each dispatch has a [`workspace`] of its own, with the workgroups' parts in the order of the workgroups' numbers in
+/// the dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopSuspension {
     /// Words that each thread saves in the workspace.
@@ -266,7 +274,8 @@ pub struct SourceLocation {
     /// The PTX function that it stands in, if that isn't the kernel itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// What `.loc` says of it: file and line, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
+    /// The place in the source according to `.loc`: file and line, such as `kernel.cu:12`, or `vector.h:3, inlined at
+    /// kernel.cu:12`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }

@@ -1,4 +1,5 @@
-//! What lies in the region that kernels allocate from: arenas, each with granules of one size and a bitmap of those in use.
+//! The layout of the region that kernels allocate from: arenas, each with granules of one size and a bitmap of those in
+//! use.
 
 /// Granules of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,12 +8,12 @@ pub struct Arena {
     pub shift: u32,
     /// Words of the bitmap, each for 32 granules.
     pub words: u32,
-    /// Where the bitmap begins in the region.
+    /// Offset of the bitmap in the region.
     pub bitmap: u64,
-    /// Where the table of allocations begins in the region: for each granule a word, which is the size asked for plus one
+    /// Offset of the table of allocations in the region: for each granule a word, which is the size asked for plus one
     /// where an allocation begins, else zero.
     pub sizes: u64,
-    /// Where the granules begin in the region.
+    /// Offset of the granules in the region.
     pub granules: u64,
 }
 

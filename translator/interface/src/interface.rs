@@ -20,7 +20,7 @@ pub struct Interface {
     pub format: u32,
     /// Name of the target that it was made for.
     pub target: String,
-    /// How exact its float arithmetic is.
+    /// The exactness of the module's float arithmetic.
     #[serde(default)]
     pub math: Math,
     /// SPIR-V version of the module.
@@ -29,25 +29,26 @@ pub struct Interface {
     pub entries: Vec<Entry>,
     /// The module's variables in device memory.
     pub variables: Variables,
-    /// Where kernels report what went wrong, if some kernel of the PTX module may do so.
+    /// The record where kernels report faults, if some kernel of the PTX module may do so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Where kernels put what they print, if some kernel of the PTX module calls `vprintf`: see [`output`](crate::output).
+    /// The region for printed output, if some kernel of the PTX module calls `vprintf`: see [`output`](crate::output).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<MemoryRegion>,
     /// Memory that kernels allocate from, if some kernel of the PTX module calls `malloc` or `free`. It begins as zeros
     /// and is the kernels' own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap: Option<MemoryRegion>,
-    /// Where kernels count events, if some kernel of the PTX module has `pmevent`.
+    /// The counters of events, if some kernel of the PTX module has `pmevent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// Where kernels ask the host to launch others, if some kernel of the PTX module may: see [`launches`](crate::launches).
+    /// The region where kernels ask the host for launches, if some kernel of the PTX module may: see
+    /// [`launches`](crate::launches).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<Launches>,
     /// Device features that the module's capabilities need (the union over its entries).
     pub features: BTreeSet<Feature>,
-    /// What it takes for granted of the device besides; unknown if it doesn't say.
+    /// The module's other assumptions about the device; unknown if the description doesn't have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Assumptions>,
 }
@@ -57,7 +58,7 @@ impl Interface {
     /// knows the earlier form would misread a description, or would not do what the module expects of it.
     pub const FORMAT: u32 = 3;
 
-    /// What to tell about a description of another format.
+    /// The error message for a description of another format.
     pub fn other_format(format: u32) -> String {
         let age = if format < Self::FORMAT { "an older" } else { "a newer" };
         format!(

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Shared memory of a block unless the host has raised the limit.
 pub const SHARED_LIMIT: u32 = 48 << 10;
 
-/// Where kernels ask for launches.
+/// The region where kernels ask for launches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launches {
     /// Offset of the region in the variables' allocation in bytes, a multiple of 64.
@@ -56,7 +56,7 @@ pub const CAPACITY: u32 = 2048;
 /// The most that can be chosen.
 pub const MAX_CAPACITY: u32 = 1 << 20;
 
-/// How many numbers of attributes there are.
+/// The number of attributes in the table.
 pub const ATTRIBUTES: u32 = 160;
 /// Bytes of the table of attributes.
 pub const ATTRIBUTES_BYTES: u64 = 8 * ATTRIBUTES as u64;
@@ -128,7 +128,7 @@ pub mod record {
     pub const LEAST: u64 = 192;
 }
 
-/// What is asked for.
+/// The kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {

@@ -1,4 +1,4 @@
-//! What kernels share beside their variables: where they report, count, print, allocate and launch.
+//! Memory that kernels share beside their variables: for reports, counters, printed output, allocations and launches.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// How many events there are. CUDA keeps those from 8 on for itself.
+    /// The number of events. CUDA keeps those from 8 on for itself.
     pub const COUNT: u32 = 16;
     /// Size of the counters in bytes.
     pub const SIZE: u64 = 8 * Self::COUNT as u64;
@@ -52,14 +52,14 @@ pub struct MemoryRegion {
 }
 
 ptx2spv_target::options! {
-    /// How much device memory kernels have for what they print, allocate and launch.
+    /// Sizes of the device memory for kernels' printed output, allocations and launches.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     ServiceSizes {
         /// Bytes of the heap that `malloc` takes from: rounded up to a power of two, [`heap::BYTES`] to [`heap::MAX_BYTES`].
         heap: u64 = heap::BYTES,
         /// Bytes of the region that `printf` writes to: rounded up to a multiple of 16, 1 KiB to [`output::MAX_BYTES`].
         output: u64 = output::BYTES,
-        /// How many launches the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
+        /// The most launches that the kernel of one grid can ask for: 1 to [`launches::MAX_CAPACITY`].
         launches: u32 = launches::CAPACITY,
     }
 }

@@ -35,7 +35,7 @@ use layout::record;
 pub const RECORD_BYTES: u64 = 128;
 /// Bytes of a [`Level`].
 pub const LEVEL_BYTES: u64 = 32;
-/// What addresses of records and of tables of levels are multiples of.
+/// Alignment of the addresses of records and of tables of levels.
 pub const RECORD_ALIGN: u32 = 16;
 
 /// The bit of a reference's handle that says texture; NVIDIA's handles have the same.
@@ -106,7 +106,7 @@ record! {
         layers: u32 = LAYERS 20,
         /// Bytes from row to row.
         pitch: u32 = PITCH 24,
-        /// How a fetch converts a channel. For surfaces the channels' format, never normalised.
+        /// The conversion of a channel by a fetch. For surfaces the channels' format, never normalised.
         texel: Texel = TEXEL 28,
         /// Bytes from slice to slice or from layer to layer.
         slice: u64 = SLICE 32,
@@ -118,7 +118,7 @@ record! {
         level_table: u64 = LEVEL_TABLE 48,
         /// Levels of a mip-mapped array; 0 if it isn't one.
         levels: u32 = LEVELS 56,
-        /// What memory it is made of.
+        /// The kind of the texture's memory.
         kind: Kind = KIND 60,
         /// In x, y and z; as CUDA applies them: without normalised coordinates there are only `Clamp` and `Border`.
         address_mode: [AddressMode; 3] = ADDRESS_MODE 64,
@@ -132,7 +132,7 @@ record! {
         min_level: f32 = MIN_LEVEL 88,
         /// The highest level.
         max_level: f32 = MAX_LEVEL 92,
-        /// What out-of-range texels are, with `AddressMode::Border`.
+        /// The value of out-of-range texels, with `AddressMode::Border`.
         border: [f32; 4] = BORDER 96,
         /// The greatest anisotropy, 0 to 16, which is 1 for kernels whatever it is.
         anisotropy: u32 = ANISOTROPY 112,
@@ -140,7 +140,8 @@ record! {
         samples: u32 = SAMPLES 116,
         /// CUDA's number of the channels' format (`CUarray_format`).
         format: u32 = FORMAT 120,
-        /// Where the device's tables of images have the texture, and whether simple loads read it (`texture::image`); 0 if neither.
+        /// The texture's place in the device's tables of images, and whether simple loads read it (`texture::image`); 0
+        /// if neither.
         image: u32 = IMAGE 124,
     }
 }

@@ -1,9 +1,9 @@
-//! What lies in the workspace of a launch: a cooperative one, one whose kernel waits for what it launches, or one whose
-//! threads are suspended in [long loops](crate::LoopSuspension). As long as any are suspended, the host dispatches the
-//! grid again, which then goes on where it was.
+//! The layout of the workspace of a launch: a cooperative one, one whose kernel waits for its own launches, or one
+//! whose threads are suspended in [long loops](crate::LoopSuspension). As long as any threads are suspended, the host
+//! dispatches the grid again, which then goes on where it was.
 //!
-//! The workspace of a cooperative launch begins as zeros but for [`PATIENCE`]. Of the others' only the words below have to
-//! be set.
+//! The workspace of a cooperative launch begins as zeros but for [`PATIENCE`]. In the workspaces of the others, only
+//! the words below have to be set.
 
 /// Offset of the word by which blocks wait for each other, after one that tells CUDA's libraries the size of both.
 pub const BARRIER: u64 = 4;

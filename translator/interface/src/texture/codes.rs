@@ -1,4 +1,4 @@
-//! What the numbers in a record stand for.
+//! The meanings of the numbers in a record.
 
 /// An enumeration whose variants have numbers.
 macro_rules! codes {
@@ -16,7 +16,7 @@ macro_rules! codes {
                 self as u32
             }
 
-            /// What a record's number stands for.
+            /// The variant of a record's number.
             pub const fn from_code(code: u32) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$variant),)*
@@ -38,7 +38,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// What memory a texture or surface is made of.
+    /// The kinds of memory of textures and surfaces.
     Kind {
         /// None: an unbound reference.
         #[default]
@@ -80,7 +80,7 @@ codes! {
 }
 
 codes! {
-    /// How a value comes from the texels around it; CUDA's numbers.
+    /// The computation of a value from the texels around it; CUDA's numbers.
     Filter {
         /// The nearest texel.
         #[default]
@@ -91,7 +91,7 @@ codes! {
 }
 
 codes! {
-    /// How a fetch converts a channel of a texel: the channel's width, and the resulting 32 bits.
+    /// The conversion of a texel's channel by a fetch: the channel's width, and the resulting 32 bits.
     Texel {
         /// Unsigned integers of 8 bits.
         #[default]

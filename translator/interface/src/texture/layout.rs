@@ -1,6 +1,6 @@
-//! How structs lie in device memory: each field at its offset, in little endian.
+//! The layout of structs in device memory: each field at its offset, in little endian.
 
-/// What lies in 32-bit words of memory.
+/// A value that occupies 32-bit words of memory.
 pub(super) trait Part: Sized {
     /// Its bytes.
     const BYTES: usize = 4;
