@@ -1,4 +1,4 @@
-//! What kernels find out about themselves.
+//! Faults that kernels detect themselves.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl Fault {
     }
 }
 
-/// What a checked access does.
+/// The kind of a checked access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CheckedAccess {

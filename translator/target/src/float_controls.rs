@@ -48,7 +48,7 @@ impl FloatControls {
         Self::NAMED.into_iter().map(|(name, _)| name)
     }
 
-    /// Whether it is there, by its name.
+    /// Whether the device has a float control, by its name.
     pub fn has(&self, name: &str) -> bool {
         Self::NAMED.into_iter().any(|(known, control)| known == name && *control(&mut self.clone()))
     }

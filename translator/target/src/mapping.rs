@@ -1,9 +1,10 @@
-//! How a kernel lies on a device: blocks on workgroups, warps on subgroups, memory that the device has no room for.
+//! The mapping of a kernel to a device: blocks to workgroups, warps to subgroups, and memory that the device has no
+//! room for to scratch memory.
 
 use serde::{Deserialize, Serialize};
 
-/// How the threads of a block lie on the invocations of a workgroup, so that each warp lies within one subgroup and the block
-/// within one workgroup.
+/// The mapping of a block's threads to the invocations of a workgroup, so that each warp lies within one subgroup and
+/// the block within one workgroup.
 ///
 /// Workgroups have one dimension and full subgroups. Thread number `g * (S * L) + l * S + s` of the block is lane `l` of
 /// the invocation `s` of subgroup `g`, where `S` is the size of subgroups and `L` the number of lanes. Threads beyond the
@@ -106,7 +107,7 @@ pub struct Scratch {
     /// Bytes for the local memory of each invocation: a multiple of 16, and 0 if local memory lies elsewhere.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub local_bytes: u32,
-    /// Whether all shared memory lies there.
+    /// Whether all shared memory lies in scratch memory.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
 }

@@ -1,4 +1,4 @@
-//! How exact float arithmetic must be where a device's own isn't, topic by topic.
+//! The required exactness of float arithmetic where a device's own isn't exact, topic by topic.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 
 macro_rules! topics {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
-        /// What can be left to the device.
+        /// A topic of float arithmetic that can be left to the device.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Topic {
             $($(#[$doc])* $variant,)*
@@ -36,7 +36,7 @@ topics! {
     Denormals = "denormals",
     /// `.approx` and `.full`: the device's own functions, within Vulkan's bounds.
     Approximate = "approximate",
-    /// Which NaN a result is.
+    /// The choice of a result's NaN.
     Nan = "nan",
     /// Rounding to integral numbers in floats: the device's own functions, which may lose NaNs and the sign of zeros.
     Rounding = "rounding",
@@ -81,11 +81,13 @@ impl Generation {
     }
 }
 
-/// How exact float arithmetic must be: as PTX has it, bit by bit, with what no fact vouches for emulated; or, in some topics, as the
-/// device does it. Products of matrices, which PTX leaves to the hardware, are those of a generation of it.
+/// The required exactness of float arithmetic: as PTX has it, bit by bit, with everything emulated that no fact vouches
+/// for; or, in some topics, as the device does it. Products of matrices, which PTX leaves to the hardware, are those of
+/// one generation of the hardware.
 ///
-/// Written as `exact`, `fast`, or a list such as `fma=fast,division=fast`; what is not named is exact. `fast,nan=exact` is all but
-/// one. `matrix=ampere` names a generation; `matrix=exact` is the latest one, `hopper`.
+/// Written as `exact`, `fast`, or a list such as `fma=fast,division=fast`; topics that are not named are exact.
+/// `fast,nan=exact` leaves all topics but one to the device. `matrix=ampere` names a generation; `matrix=exact` is the
+/// latest one, `hopper`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Math {

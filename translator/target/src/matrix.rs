@@ -45,14 +45,14 @@ pub enum MatrixTypes {
 pub enum UnitTypes {
     /// f16, summed in f16 or in f32.
     Halves {
-        /// Whether in f16.
+        /// Whether the sums are in f16.
         alone: bool,
     },
     /// bf16, summed in f32.
     Bfloats,
     /// Bytes, summed in 32 bits.
     Bytes {
-        /// Whether those of A and B are signed.
+        /// Whether the bytes of A and of B are signed.
         are_signed: [bool; 2],
     },
 }
@@ -70,7 +70,7 @@ impl UnitTypes {
 }
 
 impl MatrixTypes {
-    /// What a matrix unit computes; `None` where no device is known to have the types as Vulkan's matrices.
+    /// The types for a matrix unit; `None` where no device is known to have them as Vulkan's matrices.
     pub fn for_unit(self) -> Option<UnitTypes> {
         Some(match self {
             Self::F16 => UnitTypes::Halves { alone: false },
@@ -92,7 +92,7 @@ impl MatrixTypes {
         })
     }
 
-    /// How many products of 16 by 8 elements, with the same first factor, a unit computes at once.
+    /// The number of products of 16 by 8 elements, with the same first factor, that a unit computes at once.
     pub fn tiles_of_unit(self) -> u32 {
         self.for_unit().map_or(1, |unit| unit.shape()[1] / 8)
     }
@@ -105,12 +105,12 @@ impl MatrixTypes {
         }
     }
 
-    /// Whether they are bytes.
+    /// Whether the factors are bytes.
     pub fn is_of_bytes(self) -> bool {
         matches!(self.for_unit(), Some(UnitTypes::Bytes { .. }))
     }
 
-    /// Those of bytes.
+    /// The types of products of bytes, with the signedness of A and of B.
     pub fn of_bytes(are_signed: [bool; 2]) -> Self {
         match are_signed {
             [true, true] => Self::S8,

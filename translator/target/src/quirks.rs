@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Quirks {
     /// A value that a loop computes reaches the code after the loop wrong, for invocations that left it before others.
     pub loop_values_lost: bool,
-    /// Where a workgroup doesn't fill its last vector, what is left of that runs loops too, on values that it doesn't have,
-    /// and may never leave them.
+    /// Where a workgroup doesn't fill its last vector, the vector's remaining lanes run loops too, on values that they
+    /// don't have, and may never leave them.
     pub surplus_invocations_loop: bool,
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
@@ -47,7 +47,8 @@ pub struct Quirks {
     pub byte_swaps_wrong: bool,
     /// Quotients and remainders of 64 bits, or what stands beside them, come out wrong in some kernels. Seen in NVIDIA's driver 580.159.
     pub long_divisions_wrong: bool,
-    /// Where a condition within a loop guards an `OpFDiv` on f64, other values of the loop come out wrong. Seen in NVIDIA's driver 580.159.
+    /// Where a condition within a loop guards an `OpFDiv` on f64, other values of the loop come out wrong. Seen in
+    /// NVIDIA's driver 580.159.
     pub double_divisions_wrong: bool,
     /// Operations that change, clear or set the sign bit of a float's bits become the float's negation or absolute value, which give another
     /// NaN. Seen in NVIDIA's driver 580.159.
