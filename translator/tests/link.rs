@@ -173,7 +173,7 @@ fn errors_inside_modules() {
     assert!(errors.contains("modules with addresses of 32 and of 64 bits can't be linked"), "{errors}");
 }
 
-/// What no module sees of another may have the same name.
+/// Names that no module sees of another may be the same.
 #[test]
 fn names_that_modules_have_for_themselves() {
     let module = ".global .u32 x;\n.entry k() { ret; }\n.func f() { ret; }";
@@ -186,8 +186,8 @@ fn names_that_modules_have_for_themselves() {
     assert_eq!(names, ["x@a.ptx", "x@b.ptx", "x"]);
 }
 
-/// What CUDA's library for launches from kernels defines is declared to the linker: its code is for NVIDIA's driver, and calls what only
-/// that has.
+/// The definitions of CUDA's library for launches from kernels are only declarations to the linker: the library's code
+/// is for NVIDIA's driver, and calls functions that only the driver has.
 #[test]
 fn device_runtime() {
     let library = ".extern .func (.param .b32 r) __cuda_syscall_cnpv2Limit(.param .b64 v);

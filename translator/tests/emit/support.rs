@@ -1,4 +1,4 @@
-//! What the tests of emission share: targets, a builder of functions, and `spirv-val`.
+//! Helpers of the tests of emission: targets, a builder of functions, and `spirv-val`.
 
 use ptx2spv_translator::internals::emit::{EmitEntry, Emitted, emit};
 use ptx2spv_translator::internals::ir::{
@@ -140,7 +140,7 @@ pub fn element(access: Access) -> Type {
     if access.bytes == 8 { Type::I64 } else { Type::I32 }
 }
 
-/// What emission reads of a target.
+/// The part of a target's policy that emission reads.
 pub fn device(target: &Target) -> Emission {
     Policy::new(target, Math::EXACT).emission
 }

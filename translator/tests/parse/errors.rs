@@ -1,4 +1,4 @@
-//! What the parser says about text that is not PTX, and where.
+//! Errors of the parser, and their positions, for text that is not PTX.
 
 use std::time::{Duration, Instant};
 

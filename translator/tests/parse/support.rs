@@ -1,10 +1,10 @@
-//! What the parser's tests share.
+//! Helpers of the parser's tests.
 
 use ptx2spv_translator::Source;
 use ptx2spv_translator::internals::ast::{Function, Item, Module, Statement, Variable};
 use ptx2spv_translator::internals::parse;
 
-/// What every module must begin with.
+/// The directives that every module must begin with.
 pub const PROLOGUE: &str = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
 /// A module with these items.

@@ -137,8 +137,8 @@ fn sines_and_cosines() {
     }
 }
 
-/// What is left out for operands that are known to be positive or small changes no result: numbers from an integer's upper bits, as generators
-/// of random numbers make them.
+/// Steps that are left out for operands known to be positive or small change no result. The operands are numbers from
+/// an integer's upper bits, as generators of random numbers make them.
 #[test]
 fn bounded_operands() {
     let rdna = Target::preset("amd-rdna").expect("a preset");

@@ -57,7 +57,7 @@ impl<'t> Device<'t> {
         Self { operation, ty, target, device }
     }
 
-    /// Whether the device computes such an operation itself.
+    /// Whether the device computes the operation itself.
     fn has_own(&self) -> bool {
         let name = match self.operation {
             Operation::Fma => "fma ",

@@ -6,7 +6,7 @@ use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{Builder, Function, Space, Type, Value, Var, bits_type, verify};
 use ptx2spv_translator::internals::pipeline::legalize;
 
-/// Where in shared memory functions leave their results. They may use what is below.
+/// Address in shared memory where functions leave their results. They may use the bytes below.
 const RESULT: u32 = 8;
 
 /// A function and a machine that plays the device.

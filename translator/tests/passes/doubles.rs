@@ -204,7 +204,7 @@ fn comparisons() {
     }
 }
 
-/// Which NaN a result is shows where memory gets to see it; values that are only moved keep theirs.
+/// The choice of a result's NaN shows where it gets to memory; values that are only moved keep theirs.
 #[test]
 fn nans_and_moves() {
     let nan = 0x7ff8_0000_1234_5678;

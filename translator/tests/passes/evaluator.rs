@@ -49,9 +49,9 @@ pub enum Fault {
 /// The thread, its memories and its device.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// What the device's arithmetic does right.
+    /// The operations of the device's arithmetic that are right.
     pub facts: Facts,
-    /// Whether there is float arithmetic that no device has, by its definition.
+    /// Whether the machine runs float arithmetic that no device has, by its definition.
     pub defines: bool,
     /// Global memory from [`GLOBAL_BASE`] on.
     pub global: Vec<u8>,

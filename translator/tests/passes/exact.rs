@@ -6,7 +6,7 @@ use ptx2spv_translator::internals::ir::{Arithmetic, Rounding, Type, Value};
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 
-/// What PTX rounds by, and the reference's name for that.
+/// The rounding modes of PTX, with the reference's names for them.
 pub const ROUNDINGS: [(Rounding, Round); 4] = [
     (Rounding::NearestEven, Round::NearestTiesToEven),
     (Rounding::TowardZero, Round::TowardZero),

@@ -101,7 +101,7 @@ fn function(steps: &[Step]) -> Function {
     function
 }
 
-/// What the loop leaves in the variables and in memory.
+/// The values of the variables and of memory after the loop.
 fn expected(steps: &[Step], mut vars: [f32; VARS], mut stored: f32) -> [f32; VARS + 1] {
     for _ in 0..ROUNDS {
         let mut values: Vec<f32> = vars.iter().copied().chain(CONSTANTS).collect();

@@ -70,12 +70,12 @@ fn check(function: &Function, target: &Target, operands: impl Fn(f32) -> [f32; 2
     }
 }
 
-/// How many operands have a bit added.
+/// The number of operands that have a bit added.
 fn hidden(function: &Function) -> usize {
     function.body.iter().filter(|stmt| matches!(stmt, Stmt::Let(_, Op::Binary(Binary::Xor, ..)))).count()
 }
 
-/// Whether anything is hidden: of a positive zero, nothing but the bit is left.
+/// Whether any operand is hidden: of a hidden positive zero, nothing but the bit is left.
 fn hides(function: &Function) -> bool {
     function.body.iter().any(|stmt| matches!(stmt, Stmt::Let(_, Op::Builtin(Builtin::PushConstant(_)))))
 }
@@ -129,7 +129,7 @@ fn variables_that_begin_with_constants_are_hidden() {
     check(&function, &target, |x| [if x.is_nan() { x } else { 0.0 }, x]);
 }
 
-/// What comes from memory needs no veil, but for one in a difference: the compiler may see that both operands are the same.
+/// Numbers from memory need no veil, except one in a difference: the compiler may see that both operands are the same.
 #[test]
 fn numbers_from_memory_stay() {
     let other = function(&target(false, true), |b, x| {

@@ -22,7 +22,7 @@ fn watch(function: &mut Function, nesting: Option<u32>) {
     assert!(places.iter().all(|place| place.is_none()) && places.len() < 2, "{places:?}");
 }
 
-/// What a run leaves in memory, and the status.
+/// The memory and the status after a run.
 fn run(function: &Function, loop_budget: Option<u32>, status: u32) -> Result<([Vec<u8>; 3], u32), Fault> {
     let mut machine = Machine {
         global: [vec![0x5a; GLOBAL], status.to_le_bytes().to_vec(), vec![0; Status::SIZE as usize - 4]].concat(),

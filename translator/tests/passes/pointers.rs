@@ -1,4 +1,4 @@
-//! Which parameters a module's description calls pointers.
+//! Parameters that a module's description calls pointers.
 
 use ptx2spv_translator::{Options, Program, Source, Target};
 

@@ -181,7 +181,8 @@ fn quotients_and_roots_of_each_other() {
     }
 }
 
-/// Such chains with what is made of the last result, and with operands and without them that give infinities or NaNs there.
+/// Chains of quotients and roots whose last result goes on into other operations, with and without operands that give
+/// infinities or NaNs there.
 #[test]
 fn ends_of_quotients_and_roots_of_each_other() {
     type Chain = (&'static str, fn(&Builder<'_>, [Value; 3]) -> Value, fn([f32; 3]) -> f32);
@@ -387,8 +388,8 @@ fn reductions() {
     }
 }
 
-/// What a kernel's every sum, product and fused product costs on a device that is right about normal numbers: operations that
-/// run where no denormal is near.
+/// The cost of a kernel's sum, product and fused product on a device that is right about normal numbers: operations
+/// that run where no denormal is near.
 #[test]
 fn the_common_case_is_short() {
     let [target, ..] = &targets();

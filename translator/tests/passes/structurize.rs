@@ -29,7 +29,8 @@ impl Random {
     }
 }
 
-/// What conditions a thread meets: a function of the block, of how often it has been there, and of a seed.
+/// The conditions that a thread meets: a function of the block, of the number of the thread's visits to the block, and
+/// of a seed.
 struct Thread {
     seed: u64,
     visits: Vec<u64>,
@@ -194,7 +195,7 @@ fn soup(random: &mut Random, len: u32) -> Graph {
 struct Program<'r> {
     random: &'r mut Random,
     blocks: Vec<Terminator>,
-    /// Where `continue` and `break` lead to, for each loop around.
+    /// The targets of `continue` and `break`, for each loop around.
     loops: Vec<(u32, u32)>,
     /// Percentage of statements that jump to some block written before.
     gotos: u32,

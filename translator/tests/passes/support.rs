@@ -1,4 +1,4 @@
-//! What the tests of passes share: a seeded source of choices, ordinary accesses, and devices.
+//! Helpers of the tests of passes: a seeded source of choices, ordinary accesses, and devices.
 
 use ptx2spv_translator::Target;
 use ptx2spv_translator::internals::ir::{Access, MemoryOrder, Space};

@@ -25,7 +25,7 @@ fn target() -> Target {
 /// Builds an operation on two operands.
 type Build = fn(&Builder<'_>, Value, Value) -> Value;
 
-/// What an operation gives on some operands; `None` where its precondition fails.
+/// The result of an operation on some operands; `None` where its precondition fails.
 type Reference = fn(u64, u64) -> Option<u64>;
 
 /// Operations on two operands of 64 bits. Of those that take an `I32`, it is the low half.
@@ -292,7 +292,8 @@ fn is_constant(stmt: &Stmt) -> bool {
 /// Memory after what random programs use: their results, and the table of locks.
 const RESULTS: u32 = 64;
 
-/// What a function leaves in the first bytes of global and shared memory and in local memory. All locks must be free then.
+/// The first bytes of global and shared memory, and local memory, after a function has run. All locks must be free
+/// then.
 fn outcome(function: &Function) -> [Vec<u8>; 3] {
     let pattern = |salt: u8| (0..MEMORY as u8).map(|byte| byte.wrapping_mul(37) ^ salt).collect::<Vec<_>>();
     let results = vec![0; RESULTS as usize];
