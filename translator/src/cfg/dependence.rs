@@ -40,7 +40,7 @@ pub fn divergent_blocks(function: &Function, cfg: &Cfg) -> Vec<bool> {
     analysis.blocks
 }
 
-/// What in a loop depends on what other threads do meanwhile.
+/// Values, blocks and variables of a loop that depend on other threads' doings in the meantime.
 pub struct OnOthers {
     values: FixedBitSet,
     blocks: Vec<bool>,
@@ -52,19 +52,20 @@ impl OnOthers {
         depends(&self.values, value)
     }
 
-    /// Whether it does, if a thread that stays in the loop executes a block in each turn.
+    /// Whether other threads decide if a thread that stays in the loop executes a block in each turn.
     pub fn executes(&self, block: BlockId) -> bool {
         self.blocks.get(block.position()).copied().unwrap_or(true)
     }
 
-    /// Whether it does, if a variable is assigned something.
+    /// Whether other threads decide if a variable is assigned something.
     pub fn is_controlled(&self, var: Var) -> bool {
         self.controlled.contains(var)
     }
 }
 
-/// What in a loop depends on what other threads do meanwhile. `learns` tells which loads and atomics depend on other threads; `sources` marks at
-/// least the blocks that have some of these, or operations of warps; the joins are those of the whole graph.
+/// Finds the values, blocks and variables of a loop that depend on other threads' doings in the meantime. `learns`
+/// tells which loads and atomics depend on other threads; `sources` marks at least the blocks that have some of these,
+/// or operations of warps; the joins are those of the whole graph.
 pub fn on_others(
     function: &Function,
     cfg: &Cfg,
@@ -97,18 +98,18 @@ pub fn divergent_branches(function: &Function, cfg: &Cfg, alike: &dyn Fn(Value) 
 
 #[derive(Clone, Copy)]
 enum Sources<'s> {
-    /// What differs between the threads of a CTA.
+    /// Values that differ between the threads of a CTA.
     Threads,
-    /// What differs between the threads of a warp, except values for which this function holds.
+    /// Values that differ between the threads of a warp, except those for which this function holds.
     Lanes(&'s dyn Fn(Value) -> bool),
-    /// What other threads do: results of the loads and atomics for which this function holds.
+    /// Doings of other threads: results of the loads and atomics for which this function holds.
     Others(&'s dyn Fn(&Stmt) -> bool),
 }
 
-/// Where a statement stands.
+/// The control that a statement stands under.
 #[derive(Clone, Copy)]
 struct Control {
-    /// Whether what executes the statement depends.
+    /// Whether the control that executes the statement depends on a source.
     depends: bool,
     /// Whether the statement may be passed over.
     nested: bool,
@@ -117,12 +118,12 @@ struct Control {
 struct Analysis<'s> {
     sources: Sources<'s>,
     part: &'s Part<'s>,
-    /// Whether the threads that run together are those of several blocks.
+    /// Whether threads of several blocks run together.
     blocks_differ: bool,
     values: FixedBitSet,
     /// The variables that depend where the analysis is, by their places.
     vars: VarSet,
-    /// Those at the start of blocks, among the variables that carry something there.
+    /// The dependent variables at the start of blocks, among those that carry something there.
     entries: FxHashMap<BlockId, VarSet>,
     blocks: Vec<bool>,
     /// The variables that are assigned something where that depends.
@@ -315,7 +316,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// Which results of an operation differ between the threads that execute it.
+    /// For each result of an operation, whether it differs between the threads that execute the operation.
     fn differs(&self, warp: &Warp) -> [bool; 4] {
         match warp.op {
             _ if warp.members.is_some_and(|members| self.value(members)) => [true; 4],
@@ -354,7 +355,7 @@ impl<'s> Analysis<'s> {
     }
 }
 
-/// Whether a value is one of a set for all values of a function, or unknown there.
+/// Whether a set of a function's values has a value, or the value is unknown there.
 fn depends(values: &FixedBitSet, value: Value) -> bool {
     value.position() >= values.len() || values.contains(value.position())
 }
@@ -416,7 +417,7 @@ impl<'p> Part<'p> {
         self.blocks.last().copied()
     }
 
-    /// Whether a block is one of them.
+    /// Whether a block belongs to the part.
     pub fn has(&self, block: BlockId) -> bool {
         self.inside.get(block.position()) == Some(&true)
     }

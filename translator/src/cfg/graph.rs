@@ -98,9 +98,9 @@ impl Cfg {
 #[derive(Clone, Debug, Default)]
 pub struct BasicBlock {
     pub body: Block,
-    /// Where it stops before it goes on; [`resolve_barriers`](crate::sync::resolve_barriers) replaces these.
+    /// The stop before the block's end; [`resolve_barriers`](crate::sync::resolve_barriers) replaces stops.
     pub stop: Option<Stop>,
-    /// What follows.
+    /// The jump to the next block, or the exit.
     pub end: End,
 }
 

@@ -1,4 +1,4 @@
-//! Where the paths from a block join.
+//! Joins: the blocks where all paths from a block come together.
 
 use petgraph::Direction;
 use petgraph::algo::dominators::{Dominators, simple_fast};
@@ -15,12 +15,12 @@ pub struct Joins {
 }
 
 impl Joins {
-    /// Those of a graph.
+    /// The joins of a graph.
     pub fn new(cfg: &Cfg) -> Self {
         Self::along(cfg, |_| true, &FxHashMap::default())
     }
 
-    /// Those that count for threads which don't fail: their paths don't pass a block with a fault.
+    /// The joins for threads that don't fail: their paths don't pass a block with a fault.
     pub fn without_faults(cfg: &Cfg) -> Self {
         Self::past_stops(cfg, &FxHashMap::default())
     }
@@ -30,7 +30,7 @@ impl Joins {
         Self::along(cfg, |block| !cfg.faults(block), stops)
     }
 
-    /// Those of the paths that don't go on after some blocks, and go on elsewhere after others.
+    /// The joins of paths that end after some blocks, and go on elsewhere after others.
     fn along(cfg: &Cfg, goes_on: impl Fn(BlockId) -> bool, elsewhere: &FxHashMap<BlockId, BlockId>) -> Self {
         let mut graph = DiGraph::<(), ()>::with_capacity(cfg.blocks.len() + 1, cfg.blocks.len() * 2);
         for _ in 0..=cfg.blocks.len() {

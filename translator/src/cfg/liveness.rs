@@ -1,4 +1,4 @@
-//! Which variables are live: what they hold may be read later.
+//! Live variables: those whose contents may be read later.
 
 use rustc_hash::FxHashMap;
 
@@ -32,7 +32,7 @@ pub fn live_at_any(function: &Function, cfg: &Cfg, blocks: &[BlockId]) -> VarSet
     live
 }
 
-/// Which variables are live where blocks end.
+/// The live variables at the ends of blocks.
 pub struct Liveness {
     ends: Vec<VarSet>,
 }

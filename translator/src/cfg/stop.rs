@@ -2,13 +2,13 @@
 
 use crate::ir::{Value, Var};
 
-/// Where a thread stops: other threads run on before it does.
+/// A stop of a thread: other threads run on before the thread does.
 #[derive(Clone, Debug)]
 pub enum Stop {
     Barrier(Barrier),
     /// An iteration of a loop that waits for another thread.
     Yield {
-        /// Whether that may be a thread of another block: the loop looks at global memory.
+        /// Whether the other thread may be one of another block: the loop looks at global memory.
         global: bool,
     },
     /// An iteration of a long loop, at which the thread has no rounds left in this dispatch.
@@ -37,14 +37,14 @@ pub struct Barrier {
     pub id: Value,
     /// Threads that it waits for, rounded up to whole warps; `None` for all that have not exited.
     pub count: Option<Value>,
-    /// Whether it is the barrier of all the cluster's threads rather than one of the block's.
+    /// Whether the barrier is one of all the cluster's threads rather than one of the block's.
     pub cluster: bool,
-    /// Whether all threads of a warp must execute it together, which the reference device checks.
+    /// Whether all threads of a warp must execute the barrier together, which the reference device checks.
     pub aligned: bool,
 }
 
 impl Barrier {
-    /// How many barriers of a block programs have numbers for.
+    /// The number of barriers of a block that programs can name.
     pub const NUMBERED: u32 = 16;
     /// Threads of a warpgroup.
     pub const WARPGROUP: u32 = 128;
@@ -77,21 +77,21 @@ pub enum Kind {
 /// The reduction of a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Red {
-    /// How predicates are combined.
+    /// The combination of the predicates.
     pub reduction: Reduction,
     /// This thread's.
     pub predicate: Value,
-    /// Where the result goes: an `I32` for a count, else a `Bool`.
+    /// The variable for the result: an `I32` for a count, else a `Bool`.
     pub result: Option<Var>,
 }
 
-/// How a barrier combines predicates.
+/// The combinations of predicates at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The number of true ones.
     Count,
-    /// Whether all are true.
+    /// Whether all predicates are true.
     All,
-    /// Whether one is true.
+    /// Whether one predicate is true.
     Any,
 }

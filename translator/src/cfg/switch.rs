@@ -63,8 +63,8 @@ fn halves(
     first
 }
 
-/// Where a variable leads that holds the number of one of these cases, or none of them if there is an `otherwise`: a new block, if that
-/// takes a test.
+/// The block for a variable that holds the number of one of these cases, or none of them if there is an `otherwise`: a
+/// new block, if a test is needed.
 fn place<'c>(
     blocks: &mut IndexVec<BlockId, BasicBlock>,
     cases: &'c [(u64, BlockId)],

@@ -32,7 +32,7 @@ modifiers! {
 /// A control-flow graph with the function that it belongs to; its `Display` is the text form.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
-    /// What the graph's values and variables are.
+    /// The function that the graph's values and variables belong to.
     pub function: &'g Function,
     /// The graph.
     pub cfg: &'g Cfg,
