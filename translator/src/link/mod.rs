@@ -14,11 +14,12 @@ use crate::ast::FunctionKind;
 use crate::decode::program::{Function, InitPiece, Program, VarId};
 use crate::diagnostic::{Diagnostic, Source};
 
-/// Links modules, in the order in which a linker gets them. Functions that the translator has itself count as declared, although a
-/// module (of CUDA's library for launches from kernels) may define them: its code is for NVIDIA's driver.
+/// Links modules, in the order in which a linker gets them. Functions that the translator has itself count as declared,
+/// although a module (of CUDA's library for launches from kernels) may define them: the library's code is for NVIDIA's
+/// driver.
 ///
 /// # Errors
-/// What no module defines, what several do, and declarations that contradict each other, all together.
+/// Names that no module defines, names that several define, and declarations that contradict each other, all together.
 pub fn link(
     source: &Source,
     mut modules: Vec<Program>,

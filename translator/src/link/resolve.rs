@@ -1,4 +1,4 @@
-//! Which declarations of several modules mean the same, and which of them counts.
+//! Finds the declarations of several modules that mean the same, and the one of them that counts.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ pub(super) enum Id {
     Function(usize, FuncId),
 }
 
-/// What replaces declarations that don't count.
+/// The replacements of declarations that don't count.
 pub(super) struct Resolved {
     /// By what is replaced; the others stay as they are.
     pub replaced: FxHashMap<Id, Id>,
@@ -26,15 +26,15 @@ pub(super) struct Resolved {
 #[derive(Clone, Copy)]
 struct Declared<'p> {
     id: Id,
-    /// Whether that is another function, which an alias stands for.
+    /// Whether `id` is another function, which the declared alias stands for.
     alias: bool,
     linkage: Linkage,
-    /// Whether the module's code or variables refer to it; of variables that is not asked.
+    /// Whether the module's code or variables refer to the declaration; variables always count as used.
     used: bool,
     is: Is<'p>,
 }
 
-/// What is declared.
+/// The declared variable or function.
 #[derive(Clone, Copy)]
 enum Is<'p> {
     Variable(&'p Variable),
@@ -89,14 +89,15 @@ pub(super) fn resolve(modules: &[Program]) -> Result<Resolved, Vec<Diagnostic>> 
 }
 
 impl Resolved {
-    /// What a declaration means in the end: what replaces an alias may be replaced itself.
+    /// The final meaning of a declaration: the replacement of an alias may be replaced itself.
     pub(super) fn find(&self, id: Id) -> Id {
         let next = |id: &Id| self.replaced.get(id).copied();
         std::iter::successors(Some(id), next).take(self.replaced.len() + 1).last().unwrap_or(id)
     }
 }
 
-/// What a module shows to others or needs of them. Dynamic shared memory is one area whatever it is called.
+/// The declarations that a module shows to others or needs of them. Dynamic shared memory is one area whatever its
+/// name.
 fn declarations(number: usize, module: &Program) -> impl Iterator<Item = (&str, Declared<'_>)> {
     let variables = (0..).map(VarId).zip(&module.variables).filter_map(move |(id, variable)| {
         let linkage = variable.linkage.filter(|_| !variable.in_function)?;
@@ -230,7 +231,7 @@ fn disagreement(chosen: Declared<'_>, other: Declared<'_>) -> Option<&'static st
     }
 }
 
-/// How a function is called: kernels are not.
+/// The shapes of a function's results and parameters; kernels have no prototype, since they are not called.
 fn prototype(function: &Function) -> Option<(Vec<Shape>, Vec<Shape>)> {
     if function.kind == FunctionKind::Entry {
         return None;
@@ -248,7 +249,8 @@ fn prototype(function: &Function) -> Option<(Vec<Shape>, Vec<Shape>)> {
     Some((shapes(0, function.formals), shapes(function.formals, function.results)))
 }
 
-/// How a parameter or result is passed: floats otherwise than integers, arrays otherwise than either. Alignments may differ.
+/// The way in which a parameter or result is passed: floats otherwise than integers, arrays otherwise than either.
+/// Alignments may differ.
 #[derive(PartialEq, Eq)]
 struct Shape {
     /// `None` for an array without a size.
@@ -258,8 +260,8 @@ struct Shape {
     register: bool,
 }
 
-/// Whether CUDA's driver has a function of that name, or its library for launches from kernels. Whether this translator has one too
-/// is a question for the kernels that call it.
+/// Whether CUDA's driver, or its library for launches from kernels, has a function of that name. Whether this
+/// translator has the function too is checked for the kernels that call it.
 pub(super) fn is_provided(name: &str) -> bool {
     const NAMES: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
     const PREFIXES: &[&str] = &["__cuda", "cuda", "cnp"];
