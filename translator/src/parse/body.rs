@@ -6,18 +6,18 @@ use super::{Parser, error, scan, statement};
 use crate::ast::{Function, Ident, Linkage, Statement};
 use crate::diagnostic::{Diagnostic, Diagnostics, Span};
 
-/// How deep scopes may nest inside a function.
+/// The deepest nesting of scopes inside a function.
 const MAX_SCOPES: usize = 1024;
 
-/// What has been read of a body.
+/// The statements of a body that have been read so far, and the state of the reading.
 struct Body<'s> {
     statements: Vec<Statement<'s>>,
     /// Open scopes, without the body itself.
     scopes: usize,
     closed: bool,
-    /// Where the last statement starts.
+    /// Offset of the last statement.
     last: usize,
-    /// Where the function starts, and its name if that could be read.
+    /// The function's header, with its name if the name could be read.
     header: Span,
     name: Option<&'s str>,
 }

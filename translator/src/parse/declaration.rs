@@ -6,7 +6,7 @@ use super::node::{Node, Rule, part};
 use crate::ast::{Constant, Directive, Function, FunctionKind, Ident, Linkage, Pointer, StateSpace, Variable};
 use crate::diagnostic::{Diagnostic, Span};
 
-/// What the directives before the names of a declaration say.
+/// The directives before the names of a declaration.
 pub(super) struct Head<'s> {
     linkage: Option<Linkage>,
     space: StateSpace,
@@ -65,7 +65,7 @@ fn set<T>(slot: &mut Option<T>, value: T, word: Ident<'_>) -> Result<(), Diagnos
     }
 }
 
-/// Where a directive stands among those before the names of a declaration.
+/// The place of a directive among those before the names of a declaration.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Place {
     /// State space, alignment and attributes, in any order.

@@ -21,7 +21,7 @@ const LONGEST: usize = 256 << 10;
 
 pub(super) struct Driver<'s> {
     text: &'s str,
-    /// Where the module begins.
+    /// Offset of the module.
     start: usize,
     offset: usize,
 }

@@ -1,4 +1,4 @@
-//! What to say about text that doesn't match: expectations in words instead of names of rules.
+//! Errors for text that doesn't match: expectations in words instead of names of rules.
 
 use super::node::Rule;
 use super::scan;

@@ -10,10 +10,10 @@ use super::value::{Symbol, Value};
 use crate::ast::{Constant, Ident};
 use crate::diagnostic::{Diagnostic, Span};
 
-/// How many operators and parentheses may wait for their operands.
+/// The most operators and parentheses that may wait for their operands.
 const MAX_DEPTH: usize = 256;
 
-/// What waits for an operand or a closing parenthesis.
+/// An operator or parenthesis that waits for an operand or for its closing parenthesis.
 #[derive(Clone, Copy)]
 enum Pending {
     Prefix(Prefix),
@@ -23,7 +23,7 @@ enum Pending {
     Open(Wrapper),
 }
 
-/// What a pair of parentheses does to what it encloses.
+/// The effect of a pair of parentheses on the enclosed expression.
 #[derive(Clone, Copy)]
 enum Wrapper {
     None,

@@ -6,10 +6,10 @@ use super::node::{Cursor, Node, Rule, Token};
 use crate::ast::{Constant, Init};
 use crate::diagnostic::{Diagnostic, Span};
 
-/// How deep braces may nest: no array has more dimensions.
+/// The deepest nesting of braces: no array has more dimensions.
 const MAX_DEPTH: usize = 64;
 
-/// What became of a token.
+/// The role of a token.
 pub(super) enum Step<'s> {
     /// It is part of a value that goes on.
     Value,
@@ -84,7 +84,7 @@ impl<'s> Builder<'s> {
         self.value.clear();
     }
 
-    /// What can come next, in words.
+    /// The tokens that can come next, in words.
     pub(super) fn expectation(&self) -> &'static str {
         match (self.closed.is_some() || !self.value.is_empty(), self.open.is_empty()) {
             (false, _) => "a value",
@@ -93,7 +93,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// What stands before a separator, if anything.
+    /// The initialiser before a separator, if there is one.
     fn complete(&mut self, end: Span) -> Result<Option<Init<'s>>, Diagnostic> {
         if let Some(list) = self.closed.take() {
             return Ok(Some(list));

@@ -32,7 +32,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 ///
 /// # Errors
 ///
-/// Those of [`parse_modules`]; a text of several modules is one too.
+/// The errors of [`parse_modules`]; a text of several modules is an error too.
 pub fn parse<'s>(source: &'s Source) -> Result<Module<'s>, Diagnostics> {
     let mut modules = parse_modules(source)?;
     match modules.pop() {
@@ -58,7 +58,7 @@ pub fn parse_modules<'s>(source: &'s Source) -> Result<Vec<Module<'s>>, Diagnost
 ///
 /// # Errors
 ///
-/// Those of [`parse_modules`], if anything outside of bodies is wrong.
+/// The errors of [`parse_modules`], if anything outside of bodies is wrong.
 pub fn parse_headers<'s>(source: &'s Source) -> Result<Vec<Module<'s>>, Diagnostics> {
     modules(source, Bodies::PassedOver).or_else(|_| parse_modules(source))
 }
@@ -83,7 +83,7 @@ pub(crate) fn statements<'f, 's>(
     if parser.errors.is_empty() { Ok(Cow::Owned(statements)) } else { Err(parser.errors) }
 }
 
-/// What to do with the bodies of functions.
+/// The treatment of functions' bodies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bodies {
     Parsed,

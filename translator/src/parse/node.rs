@@ -1,11 +1,11 @@
-//! What pest matched, as a tree that is quick to walk, and the tokens made from it.
+//! The matches of pest, as a tree that is quick to walk, and the tokens made from them.
 
 use pest::iterators::Pairs;
 
 use crate::ast::Ident;
 use crate::diagnostic::Span;
 
-/// What pest generates from the grammar.
+/// The parser that pest generates from the grammar.
 #[allow(missing_docs)]
 mod grammar {
     #[derive(pest_derive::Parser)]
@@ -15,7 +15,8 @@ mod grammar {
 
 pub(super) use grammar::{PtxParser, Rule};
 
-/// What one call of pest matched: a tree, flat and in the order of the text, with places that count from the start of the source.
+/// The matches of one call of pest: a tree, flat and in the order of the text, with places that count from the start of
+/// the source.
 pub(super) struct Matches<'s> {
     text: &'s str,
     entries: Vec<Entry>,
@@ -29,7 +30,7 @@ struct Entry {
 }
 
 impl<'s> Matches<'s> {
-    /// What pest found in the part of a text that starts at `base`.
+    /// The matches that pest found in the part of a text that starts at `base`.
     pub(super) fn new(pairs: Pairs<'_, Rule>, text: &'s str, base: u32) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         let mut open = Vec::new();
@@ -141,7 +142,7 @@ pub(super) struct Token<'s> {
 }
 
 impl<'s> Token<'s> {
-    /// Whether it is this punctuation.
+    /// Whether the token is this punctuation.
     pub(super) fn is(&self, text: &str) -> bool {
         self.ident.text == text
     }
@@ -151,7 +152,7 @@ impl<'s> Token<'s> {
 pub(super) struct Cursor<'t, 's> {
     tokens: &'t [Token<'s>],
     next: usize,
-    /// Where the text after the last token stands, for errors.
+    /// The place after the last token, for errors.
     end: Span,
 }
 
@@ -183,7 +184,7 @@ impl<'t, 's> Cursor<'t, 's> {
         Some(token)
     }
 
-    /// Where the next token stands, or what follows the last one.
+    /// The place of the next token, or the place after the last one.
     pub(super) fn span(&self) -> Span {
         self.peek().map_or(self.end, |token| token.ident.span)
     }

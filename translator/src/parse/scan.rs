@@ -73,7 +73,7 @@ pub(super) fn token_end(text: &str, offset: usize) -> usize {
     offset + if word == 0 { first.len_utf8() } else { start + word }
 }
 
-/// Where parsing can go on.
+/// A place where parsing can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// After a `;`.
@@ -86,7 +86,7 @@ pub(super) enum Stop {
     End,
 }
 
-/// What braces mean on the way to the next stop.
+/// The meaning of braces on the way to the next stop.
 #[derive(Clone, Copy)]
 pub(super) enum Braces {
     /// They open and close scopes, or vectors within a statement; this many of a vector are open.
@@ -171,7 +171,7 @@ pub(super) fn body_end(text: &str, mut offset: usize) -> Option<usize> {
     }
 }
 
-/// How many braces open between two offsets and do not close again.
+/// The number of braces that open between two offsets and do not close again.
 pub(super) fn open_braces(text: &str, from: usize, to: usize) -> usize {
     let between = text.as_bytes().get(from..to).unwrap_or_default();
     between.iter().fold(0, |depth: usize, byte| match byte {

@@ -1,4 +1,4 @@
-//! What constant expressions give.
+//! Values of constant expressions.
 
 use super::error;
 use crate::ast::{Constant, Ident};
