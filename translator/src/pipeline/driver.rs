@@ -106,7 +106,7 @@ struct Unfinished<'t> {
     entries: Vec<Entry>,
     /// Why kernels were left out.
     skipped: Vec<Diagnostic>,
-    /// How long emission took.
+    /// The time that emission took.
     time: Duration,
 }
 

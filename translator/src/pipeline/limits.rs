@@ -1,4 +1,4 @@
-//! Whether a device has room for a kernel that is ready for emission.
+//! Checks that a device has room for a kernel that is ready for emission.
 
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 use crate::emit::SHARED_GRANULE;

@@ -58,7 +58,7 @@ pub struct Step<'a> {
     pub number: usize,
     /// The pass's name.
     pub pass: &'static str,
-    /// How long it took, and with it the verifier where that runs.
+    /// The time that the pass took, and with it the verifier where the verifier runs.
     pub time: Duration,
     /// Statements before.
     pub before: usize,
@@ -80,13 +80,13 @@ pub(crate) struct Kernel<'p> {
     cooperative: Option<Cooperative>,
     waits_for_launches: Option<Cooperative>,
     suspends_in_loops: Option<LoopSuspension>,
-    /// Whether its loops may take more rounds than the driver allows.
+    /// Whether the kernel's loops may take more rounds than the driver allows.
     has_long_loops: bool,
     /// Offsets of the push constants that are pointers.
     pointers: BTreeSet<u32>,
 }
 
-/// What all kernels of a module share.
+/// The program, the layout of its variables and the policy, which all kernels of a module share.
 pub(crate) struct Module<'p> {
     pub(crate) program: &'p Program,
     pub(crate) source: &'p Source,
@@ -94,13 +94,13 @@ pub(crate) struct Module<'p> {
     pub(crate) variables: &'p Arc<Places>,
     /// Size of the variables and of what else the host provides with them.
     pub(crate) variables_size: u64,
-    /// Where in them what the host provides begins.
+    /// Offset in these of the memory that the host provides.
     pub(crate) provided: u64,
-    /// What the host has ready for the kernels.
+    /// The host's services for the kernels.
     pub(crate) services: Services,
-    /// What to do about the device.
+    /// The decisions about the device.
     pub(crate) policy: &'p Policy,
-    /// How long operations are after legalization, as far as kernels asked.
+    /// Lengths of operations after legalization, as far as kernels asked for them.
     pub(crate) lengths: &'p Lengths,
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn compile<'p>(
     Ok(kernel)
 }
 
-/// What is done about loops of more rounds than the driver allows.
+/// The treatment of loops of more rounds than the driver allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LongLoops {
     /// Nothing.
@@ -282,8 +282,8 @@ pub(crate) fn emit(emitter: &mut Emitter<'_>, kernel: &Kernel<'_>) -> Result<Ent
     }
 }
 
-/// What keeps kernels from being lowered, if some have instructions that are not translated or call functions that aren't there. Much faster
-/// than translating the others first.
+/// The errors that keep kernels from being lowered, if some have instructions that are not translated or call functions
+/// that are missing. Finding them is much faster than translating the other kernels first.
 pub(crate) fn check_supported<'p>(
     module: &Module<'p>,
     kernels: &[(u32, FuncId, &'p Function)],
@@ -297,14 +297,14 @@ pub(crate) fn check_supported<'p>(
     refused.flatten().collect()
 }
 
-/// Whether all instructions of a kernel are translated, and all functions that it calls are there.
+/// Whether all instructions of a kernel are translated, and none of the functions that it calls is missing.
 fn is_supported(program: &Program, kernel: FuncId) -> bool {
     call_graph::reachable(program, kernel).iter().all(|function| {
         function.unsupported.is_empty() && (function.body.is_some() || Service::find(function).is_some())
     })
 }
 
-/// What a kernel's text says of it. `None` if it shows that the kernel can't be translated.
+/// The declaration of a kernel. `None` if its text shows that the kernel can't be translated.
 pub(crate) fn declare(program: &Program, id: FuncId, ptx: &Function, policy: &Policy) -> Option<Declaration> {
     let layout =
         layout::lay_out(program, id, &Arc::default(), Services::default(), policy, LaunchKind::default()).ok()?;
@@ -401,7 +401,7 @@ fn describe_entry(kernel: &Kernel<'_>, features: &BTreeSet<Feature>) -> Entry {
     }
 }
 
-/// Whether a kernel asks what all textures have in common.
+/// Whether a kernel reads the properties that all textures have in common.
 fn reads_texture_bits(function: &ir::Function) -> bool {
     ir::any_stmt(&function.body, &|stmt| matches!(stmt, ir::Stmt::Let(_, ir::Op::Builtin(ir::Builtin::TextureBits))))
 }

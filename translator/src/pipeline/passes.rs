@@ -21,23 +21,23 @@ use rustc_hash::FxHashSet;
 /// A step that takes a kernel from one stage to the same or the next one.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
-    /// What it is called in dumps and tests; passes that run several times have one name.
+    /// The pass's name in dumps and tests; passes that run several times have one name.
     pub name: &'static str,
     /// The stage that the kernel must be at.
     pub before: Stage,
     /// The stage that it is at then.
     pub after: Stage,
     run: Run,
-    /// Whether it replaces operations on floats alone.
+    /// Whether the pass replaces operations on floats alone.
     of_floats: bool,
 }
 
-/// What a pass needs to know.
+/// The inputs of a pass.
 #[derive(Clone, Copy, Debug)]
 enum Run {
     /// Nothing: it holds on every device.
     Function(fn(&mut Function)),
-    /// What to do about the device.
+    /// The decisions about the device.
     Policy(fn(&mut Function, &Policy)),
     /// The same, an operation at a time: on devices of which the condition holds, the rule gives the value that takes the place
     /// of an operation's result, or none where the device has the operation.
@@ -440,11 +440,12 @@ impl Pass {
         any
     }
 
-    /// Runs it, and checks the rules of the stage that it leads to: in debug builds after every pass that has run, else where a kernel
-    /// becomes a tree. What emission takes is checked in any case ([`Legal`](crate::ir::Legal)).
+    /// Runs the pass, and checks the rules of the stage that the pass leads to: in debug builds after every pass that
+    /// has run, else where a kernel becomes a tree. The function for emission is checked in any case
+    /// ([`Legal`](crate::ir::Legal)).
     ///
     /// # Errors
-    /// What the target has no room for, and broken rules.
+    /// Resources that the target has too little of, and broken rules.
     pub fn run(&self, unit: &mut Unit, settings: &Settings<'_>) -> Result<(), ErrorKind> {
         let has_run = match self.run {
             Run::Function(run) => {
@@ -473,7 +474,8 @@ impl Pass {
 /// an eighth of the driver's rounds at most, come on top.
 const MOST_ONCE: u32 = 1 << 14;
 
-/// What launches have to do for threads that are suspended in long loops; `None` if saving what they need may itself take too many rounds.
+/// The needs of launches whose threads are suspended in long loops; `None` if saving the threads' state may itself take
+/// too many rounds.
 fn suspended_loops(
     function: &Function,
     suspended: SuspendedLoops,

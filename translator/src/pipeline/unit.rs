@@ -30,11 +30,12 @@ pub struct Unit {
     pub(super) has_long_loops: bool,
     /// The rounds of threads that pause in its long loops, if they do.
     pub(super) rounds: Option<RoundsLeft>,
-    /// What has become of its long loops, if threads are suspended there.
+    /// The result of suspending threads in the kernel's long loops, if they are suspended there.
     pub(super) suspended: Option<SuspendedLoops>,
-    /// Whether its long loops stay as they are, though threads were to be suspended there: then the rest of the passes would be for nothing.
+    /// Whether the kernel's long loops stay as they are, though threads were to be suspended there: then the rest of
+    /// the passes would be for nothing.
     pub(super) leaves_loops: bool,
-    /// What launches have to do for threads that are suspended in loops, if they are.
+    /// The needs of launches whose threads are suspended in loops, if they are.
     pub(super) suspends_in_loops: Option<LoopSuspension>,
     /// Offsets of the push constants that are pointers.
     pub(super) pointers: BTreeSet<u32>,
@@ -91,7 +92,7 @@ impl Unit {
         &self.pointers
     }
 
-    /// How many statements it has, those of nested lists included.
+    /// The number of statements, those of nested lists included.
     pub fn size(&self) -> usize {
         let blocks: usize = self.graph.blocks.iter().map(|block| ir::size(&block.body)).sum();
         let helpers: usize = self.function.helpers.iter().map(|helper| ir::size(&helper.function.body)).sum();
@@ -109,10 +110,10 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What passes go by.
+/// The inputs of the passes.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// What to do about the device.
+    /// The decisions about the device.
     pub policy: &'a Policy,
     /// The number of the architecture that the PTX is for, such as 70.
     pub architecture: Option<u32>,
@@ -124,30 +125,31 @@ pub struct Settings<'a> {
     pub kernel: u32,
     /// Whether this is one of several versions for blocks of different sizes.
     pub sized: bool,
-    /// Where kernels report what went wrong, if one may.
+    /// The record for reports of faults, if a kernel may report one.
     pub status: Option<Status>,
-    /// Where the locks begin that stand in for 64-bit atomics, if a kernel may need them.
+    /// Offset of the locks that stand in for 64-bit atomics, if a kernel may need them.
     pub locks: Option<u64>,
-    /// Where the push constants have the address of the launch's scratch memory.
+    /// Offset in the push constants of the address of the launch's scratch memory.
     pub scratch: u32,
     /// Bytes of dynamic shared memory of the launches.
     pub dynamic_shared_bytes: u32,
-    /// Whether kernels are marked for the reference device's checks.
+    /// Whether to mark kernels for the reference device's checks.
     pub checks: bool,
-    /// Where the push constants have the address of the launch's workspace, if the launch is cooperative.
+    /// Offset in the push constants of the address of the launch's workspace, if the launch is cooperative.
     pub workspace: Option<u32>,
-    /// Where they have it if threads are to be suspended in long loops.
+    /// Offset in the push constants of the workspace's address, if threads are to be suspended in long loops.
     pub loop_workspace: Option<u32>,
-    /// Where they have it if threads are to pause in long loops, so that their blocks are suspended.
+    /// Offset in the push constants of the workspace's address, if threads are to pause in long loops, so that their
+    /// blocks are suspended.
     pub pauses: Option<u32>,
     /// By what accesses are checked, if they are.
     pub allocations: Option<Allocations>,
-    /// What the module's other kernels found of the lengths of operations.
+    /// Lengths of operations that the module's other kernels have found.
     pub lengths: Option<&'a Lengths>,
 }
 
 impl<'a> Settings<'a> {
-    /// Those for a kernel of its own that says nothing about its blocks.
+    /// The settings for a kernel of its own that says nothing about its blocks.
     pub fn new(policy: &'a Policy) -> Self {
         Self {
             policy,
@@ -169,7 +171,8 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Where the push constants have the address of the workspace that threads save their state in, if they may be suspended.
+    /// Offset in the push constants of the address of the workspace that threads save their state in, if they may be
+    /// suspended.
     pub(super) fn saves(&self) -> Option<u32> {
         self.workspace.or(self.loop_workspace).or(self.pauses)
     }
@@ -179,7 +182,7 @@ impl<'a> Settings<'a> {
         self.required_block.map(|sizes| sizes.into_iter().map(u64::from).fold(1, u64::saturating_mul))
     }
 
-    /// How the kernel names itself in reports. Versions for blocks of different sizes may report from other places.
+    /// The kernel's number in reports. Versions for blocks of different sizes may report from other places.
     pub(super) fn number(&self, function: &Function) -> u32 {
         let lanes = function.packing.filter(|_| self.sized).map_or(1, |packing| packing.lanes);
         self.kernel | lanes.trailing_zeros() << LANES_SHIFT
