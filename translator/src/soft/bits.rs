@@ -14,13 +14,14 @@ pub fn negated(b: &Builder<'_>, float: Value) -> Value {
     b.bitcast(b.xor_const(b.bits(float), Format::of(ty).sign()), ty)
 }
 
-/// Whether it is NaN.
+/// Whether a float is NaN.
 pub fn is_nan(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     let magnitude = magnitude(b, format, bits);
     b.ult(b.constant_like(bits, format.infinity()), magnitude)
 }
 
-/// What a comparison of a float with itself says, which is a test for NaN, by its bits: `FEqual`, `FLessEqual` or `FNotEqual`.
+/// The result of comparing a float with itself, a test for NaN, by the float's bits: `FEqual`, `FLessEqual` or
+/// `FNotEqual`.
 pub fn compared_with_itself(b: &Builder<'_>, op: Compare, float: Value) -> Value {
     let format = Format::of(b.type_of(float));
     let is_nan = is_nan(b, format, b.bits(float));

@@ -133,7 +133,7 @@ struct Placed {
     /// The exponent in its place, which the significand's leading one, after truncation to the format's precision, will
     /// increment.
     exponent: Value,
-    /// How many more places of a subnormal number's significand are cut off, in `I32`.
+    /// The number of further places of a subnormal number's significand that are cut off, in `I32`.
     missing: Value,
 }
 

@@ -9,7 +9,7 @@ pub struct Format {
     pub bits: u32,
     /// Bits of a significand, the implied one included.
     pub precision: u32,
-    /// What exponents are biased by.
+    /// The bias of exponents.
     pub bias: u32,
     /// The NaN that NVIDIA's hardware gives.
     pub nan: u64,

@@ -55,17 +55,17 @@ impl Parts {
         Parts { significand, exponent, ..self }
     }
 
-    /// Whether it is zero.
+    /// Whether the number is zero.
     pub fn is_zero(&self, b: &Builder<'_>) -> Value {
         b.is_zero(self.magnitude)
     }
 
-    /// Whether it is infinite.
+    /// Whether the number is infinite.
     pub fn is_infinite(&self, b: &Builder<'_>) -> Value {
         b.eq(self.magnitude, b.constant_like(self.bits, self.format.infinity()))
     }
 
-    /// Whether it is NaN.
+    /// Whether the number is NaN.
     pub fn is_nan(&self, b: &Builder<'_>) -> Value {
         b.ult(b.constant_like(self.bits, self.format.infinity()), self.magnitude)
     }

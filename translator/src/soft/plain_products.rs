@@ -3,7 +3,7 @@
 use super::{BFLOAT, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR, narrow, widen};
 use crate::ir::{Accumulator, Arithmetic, Builder, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Value};
 
-/// What products are added to, as `F32`.
+/// The addend of products, as `F32`.
 pub fn plain_addend(b: &Builder<'_>, accumulator: Accumulator, bits: Value) -> Value {
     match accumulator {
         Accumulator::F32 | Accumulator::ShortF32 => b.bitcast(bits, Type::F32),

@@ -21,7 +21,8 @@ pub fn round_truncated(b: &Builder<'_>, rounding: Rounding, negative: Value, mag
     }
 }
 
-/// What [`round_truncated`] adds to a magnitude (or to its lower part): 0 or 1, or nothing in any case.
+/// The increment by which [`round_truncated`] rounds a magnitude (or its lower part): 0 or 1; `None` where the rounding
+/// never increments.
 pub fn increment(b: &Builder<'_>, rounding: Rounding, negative: Value, magnitude: Value, lost: Value) -> Option<Value> {
     let ty = b.type_of(magnitude);
     let increment = match rounding {
@@ -58,7 +59,7 @@ pub fn overflowed(
     b.select(to_infinity, infinity, largest)
 }
 
-/// Whether that is infinity, else the largest number.
+/// Whether a magnitude beyond the largest becomes infinity, else the largest number.
 pub fn overflows_to_infinity(b: &Builder<'_>, rounding: Rounding, overflow: Overflow, negative: Value) -> Value {
     match rounding {
         _ if overflow == Overflow::Largest => b.bool(false),
