@@ -1,8 +1,8 @@
-//! Open arrays: the last parameter of a device function may be an array of no size, which takes what a call packs into it
-//! (PTX section 5.1.6.4).
+//! Open arrays: the last parameter of a device function may be an array of no size, which takes all bytes that a call
+//! packs into it (PTX section 5.1.6.4).
 //!
-//! Each gets the size of the largest that any call of the module may pass to it, or that the function itself reaches by name.
-//! What a call doesn't pass is undefined.
+//! Each array gets the size of the largest one that any call of the module may pass to it, or that the function itself
+//! reaches by name. Bytes that a call doesn't pass are undefined.
 
 use super::program::{Base, FuncId, Function, Operand, Program};
 
@@ -41,12 +41,12 @@ fn open_array(function: &Function) -> Option<usize> {
 struct Call {
     /// `None` if a register says where it goes.
     callee: Option<FuncId>,
-    /// Which argument it is.
+    /// The argument's position.
     position: usize,
     bytes: u32,
 }
 
-/// What a function's calls pass.
+/// The arguments in `.param` variables that a function's calls pass.
 fn calls(function: &Function) -> Vec<Call> {
     let mut found = Vec::new();
     for instruction in function.instructions() {

@@ -1,5 +1,6 @@
-//! What PTX doesn't have although it has each part: how modifiers, state spaces, addresses and constants of an instruction go
-//! together, and what a module's version and target lack. ptxas refuses all of this. What the rows can say is not repeated here.
+//! Combinations that PTX doesn't have although it has each part: of modifiers, state spaces, addresses and constants of
+//! an instruction, and of these with a module's version and target. ptxas refuses all of them. Rules that the rows can
+//! express are not repeated here.
 
 use super::function::FunctionDecoder;
 use super::program::{Base, Operand, Program};
@@ -63,7 +64,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         self.addresses(&parts)
     }
 
-    /// What the operands need, or what their types need of one target, as ptxas 13.5 has it.
+    /// The requirement of the operands, or of their types for one target, as ptxas 13.5 has it.
     fn operand_requirement(
         &self,
         parts: &Parts<'_, 's>,
@@ -210,7 +211,8 @@ impl Parts<'_, '_> {
         Err(Diagnostic::invalid(message, self.ast.span))
     }
 
-    /// Whether generic and global addresses have to be as wide as the module's. That of a block in the cluster need not be.
+    /// Whether generic and global addresses have to be as wide as the module's. The address of a block in the cluster
+    /// need not be.
     fn needs_whole_address(&self) -> bool {
         !matches!(self.rule, Rule::Copy | Rule::ClusterAccess | Rule::AnyAddress | Rule::Part)
     }

@@ -99,7 +99,7 @@ fn add_register<'s>(variable: &ast::Variable<'s>, registers: &mut FxHashMap<&'s 
     }
 }
 
-/// Whether an opcode is that of loads, stores or atomics with results.
+/// Whether an opcode is one of loads, stores or atomics with results.
 fn accesses_memory(opcode: &str) -> bool {
     use Operation::{Atom, Load, Store};
     table::forms(opcode).iter().any(|form| matches!(form.row.action, Action::Compute(Atom | Load | Store)))
@@ -413,9 +413,9 @@ impl<'s> ModuleDecoder<'s> {
 
 /// New numbers for the variables of a function: those of other functions come before them.
 struct Shift {
-    /// How many variables the module has of its own.
+    /// The number of the module's own variables.
     own: usize,
-    /// How many other functions have.
+    /// The number of variables of other functions.
     by: usize,
 }
 

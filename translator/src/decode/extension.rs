@@ -1,4 +1,4 @@
-//! What a function adds to a table of its module.
+//! A function's additions to a table of its module.
 
 use crate::index::{Index, IndexVec};
 
@@ -32,7 +32,7 @@ impl<'m, I: Index, T> Extension<'m, I, T> {
         self.own.get_mut(index.position().checked_sub(self.module.len())?)
     }
 
-    /// What the function has added.
+    /// The function's additions.
     pub(super) fn into_own(self) -> Vec<T> {
         self.own
     }

@@ -131,7 +131,8 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         pieces.unwrap_or_default().iter().filter_map(function).collect()
     }
 
-    /// What a name stands for; a name of the module's registers gets a register of this function, which calls keep equal to those of others.
+    /// The meaning of a name. A name of the module's registers means a register of this function, which calls keep
+    /// equal to those of other functions.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Symbol> {
         if let Some(symbol) = self.scopes.find(name) {
             return Some(symbol);
@@ -210,7 +211,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         ty.ok_or_else(|| Diagnostic::internal("a variable without a declaration", self.function.span))
     }
 
-    /// Where a variable lives.
+    /// The state space of a variable.
     pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
         self.variables.at(variable).map(|variable| variable.space)
     }
@@ -231,7 +232,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         self.module.program.address_bits
     }
 
-    /// What a function takes and gives.
+    /// The parameters and results of a function.
     pub(super) fn signature(&self, callee: FuncId, span: Span) -> Result<Signature, Diagnostic> {
         let signature = self.module.signature(callee).cloned();
         signature.ok_or_else(|| Diagnostic::internal("a function without a signature", span))

@@ -1,4 +1,4 @@
-//! What old modules leave unsaid. PTX before 1.4 has no modifiers that say how quotients, roots and functions are rounded, and
+//! Defaults for old modules. PTX before 1.4 has no modifiers for the rounding of quotients, roots and functions, and
 //! targets before sm_20 flush subnormal single-precision numbers whether an instruction says so or not.
 
 use super::program::Program;

@@ -19,7 +19,7 @@ use crate::isa::types::{Class, ScalarType};
 /// Rows already found, by the full opcode as written and the number of operands.
 pub(super) type FormCache<'s> = FxHashMap<(&'s str, usize), (&'static Form, Arc<Modifiers>)>;
 
-/// What callers must know of a function before its body is decoded.
+/// The kind, parameters and results of a function, which callers must know before its body is decoded.
 #[derive(Clone)]
 pub(super) struct Signature {
     pub kind: ast::FunctionKind,
@@ -29,7 +29,8 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    /// Whether another declaration can mean the same function. Types of the same size are alike, and those that are none.
+    /// Whether another declaration can mean the same function. Types of the same size are alike, and a type without a
+    /// size is like any other.
     pub fn is_like(&self, other: &Self) -> bool {
         let alike = |one: &[Passed], two: &[Passed]| {
             let same = |(a, b): (&Passed, &Passed)| a.bytes == b.bytes || a.bytes == 0 || b.bytes == 0;
@@ -44,13 +45,13 @@ pub(super) struct ModuleDecoder<'s> {
     pub(super) program: Program,
     pub(super) errors: Vec<Diagnostic>,
     pub(super) text: &'s str,
-    /// Whether the module will be linked with others, which have what it declares `.extern`.
+    /// Whether the module will be linked with others, which define the module's `.extern` declarations.
     pub(super) linked: bool,
     pub(super) names: FxHashMap<&'s str, Symbol>,
     /// Ranges of registers at module scope.
     pub(super) ranges: Ranges<'s>,
     pub(super) signatures: IndexVec<FuncId, Signature>,
-    /// What functions are declared as; an alias has another one's number in `names`.
+    /// The numbers of declared functions; an alias has another function's number in `names`.
     pub(super) declared: FxHashMap<&'s str, FuncId>,
     /// Why [`Symbol::Unsupported`] ones are.
     pub(super) reasons: IndexVec<ReasonId, Diagnostic>,
@@ -123,13 +124,13 @@ impl<'s> ModuleDecoder<'s> {
         self.names.get(name).copied().or_else(|| self.ranges.find(numbered(name)?))
     }
 
-    /// What callers must know of a function.
+    /// The signature of a function.
     pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
         self.signatures.at(function)
     }
 }
 
-/// What the declaration of a variable in memory says, at module scope or inside a function.
+/// The variable in memory that a declaration declares, at module scope or inside a function.
 pub(super) fn declared_variable<'s>(
     variable: &ast::Variable<'s>,
     name: ast::Ident<'s>,

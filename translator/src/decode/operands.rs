@@ -239,7 +239,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         self.braced(operand, ty, registers, is_destination)
     }
 
-    /// Which lanes of each four have the indices of a sparse matrix.
+    /// The selector of the lanes of each four that have the indices of a sparse matrix.
     fn selector(&self, operand: &ast::Operand<'s>, modifiers: &Modifiers) -> Result<Operand> {
         let product = Product::of(modifiers).ok_or_else(|| untyped(operand))?;
         let choices = 4 / product.index_lanes().clamp(1, 4);
@@ -516,7 +516,7 @@ fn one_of<const N: usize>(operand: &ast::Operand<'_>, choices: [i64; N]) -> Resu
     }
 }
 
-/// How many coordinates the modifiers say that a tensor has: one for each dimension, or a column and four rows.
+/// The number of coordinates of a tensor according to the modifiers: one for each dimension, or a column and four rows.
 fn coordinates(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<usize> {
     match modifiers.tensor_mode() {
         Some(TensorMode::TileGather4 | TensorMode::TileScatter4) => return Ok(5),

@@ -35,7 +35,7 @@ pub struct Program {
     pub target: Vec<String>,
     /// Width of addresses in bits: 32 or 64.
     pub address_bits: u32,
-    /// Where the module says so, if it does.
+    /// The place of the directive, if the module has one.
     pub address_bits_span: Option<Span>,
     /// All variables in memory.
     pub variables: IndexVec<VarId, Variable>,
@@ -62,11 +62,11 @@ impl Program {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// How other modules see it; not at all without a directive that says so.
+    /// The variable's visibility to other modules: none without a directive.
     pub linkage: Option<ast::Linkage>,
     /// `.attribute(.managed)`: the host can access it too.
     pub managed: bool,
-    /// Where it lives: const, global, shared or local.
+    /// The variable's state space: const, global, shared or local.
     pub space: ast::StateSpace,
     /// Type of its elements.
     pub ty: ScalarType,
@@ -87,7 +87,8 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Whether its address is known when the module is loaded, and is not the handle of a texture or its like.
+    /// Whether the variable's address is known when the module is loaded, and the variable is no handle of a texture or
+    /// the like.
     pub fn has_known_address(&self) -> bool {
         !self.external
             && self.ty.class() != Class::Opaque
@@ -102,7 +103,7 @@ pub struct InitPiece {
     pub offset: u64,
     /// Bytes written: 1 to 8.
     pub size: u8,
-    /// What is written.
+    /// The written value.
     pub value: InitValue,
 }
 
@@ -155,7 +156,7 @@ pub struct Function {
     pub name: String,
     /// Kernel or function.
     pub kind: ast::FunctionKind,
-    /// How other modules see it; not at all without a directive that says so.
+    /// The function's visibility to other modules: none without a directive.
     pub linkage: Option<ast::Linkage>,
     /// The number of its module's `.target sm_NN`.
     pub architecture: Option<u32>,
@@ -163,27 +164,27 @@ pub struct Function {
     pub span: Span,
     /// Registers.
     pub registers: IndexVec<Reg, ScalarType>,
-    /// Those of them that are declared at module scope.
+    /// The registers that are declared at module scope.
     pub module_registers: FxHashMap<ModuleReg, Reg>,
     /// `.param` variables: formals, results, then those for calls.
     pub params: IndexVec<ParamId, Param>,
-    /// How many of them are formal parameters.
+    /// The number of formal parameters among `params`.
     pub formals: usize,
-    /// How many of them, after the formal parameters, are results.
+    /// The number of results among `params`, after the formal parameters.
     pub results: usize,
     /// `.reqntid`.
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`.
     pub max_block: Option<[u32; 3]>,
-    /// Whether it says that its blocks form clusters, of whatever size.
+    /// Whether the kernel says that its blocks form clusters, of whatever size.
     pub explicit_cluster: bool,
     /// `.reqnctapercluster`: the size of its clusters.
     pub required_cluster: Option<[u32; 3]>,
     /// `.maxclusterrank`: the most blocks that its clusters may have.
     pub max_cluster: Option<u32>,
-    /// How many labels it has.
+    /// The number of labels.
     pub labels: u32,
-    /// What `.loc` says of its code, by rising place in the text.
+    /// The places in the source according to `.loc`, by rising place in the text.
     pub lines: Vec<SourceLine>,
     /// Its code; `None` for a prototype.
     pub body: Option<Vec<Item>>,
@@ -209,7 +210,7 @@ impl Function {
 /// A line that PTX was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// Where the first instruction begins that comes from it, in bytes of the text.
+    /// Offset in the text of the first instruction that comes from the line.
     pub at: u32,
     /// The `.file` number.
     pub file: u32,
@@ -258,7 +259,7 @@ pub enum Item {
     Instruction(Instruction),
 }
 
-/// What an instruction is to a fused multiply-add.
+/// The role of an instruction in a fused multiply-add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contraction {
     /// The product of this number, whose factors are needed later.
@@ -279,15 +280,15 @@ pub enum Contraction {
 pub struct Instruction {
     /// Its row of the table.
     pub form: &'static Form,
-    /// What its modifiers say.
+    /// The instruction's modifiers.
     pub modifiers: Arc<Modifiers>,
     /// Guard predicate, and whether it is negated.
     pub guard: Option<(Reg, bool)>,
     /// Operands in order.
     pub operands: Vec<Operand>,
-    /// What it is to a fused multiply-add, if NVIDIA's compiler makes one of it.
+    /// The instruction's role in a fused multiply-add, if NVIDIA's compiler makes one of it.
     pub contraction: Option<Contraction>,
-    /// Where it stands.
+    /// The instruction's place.
     pub span: Span,
 }
 
@@ -297,7 +298,7 @@ impl Instruction {
         self.required(self.modifiers.ty(index))
     }
 
-    /// What the row must have.
+    /// A modifier that the row must have.
     pub fn required<T>(&self, modifier: Option<T>) -> Result<T, Diagnostic> {
         modifier.ok_or_else(|| Diagnostic::internal("a row without a modifier that its operation needs", self.span))
     }

@@ -6,7 +6,8 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::isa::types::{Class, ScalarType};
 use ptx2spv_interface::texture::{AddressMode, Filter, RECORD_ALIGN, RECORD_BYTES, field, flag};
 
-/// What PTX may say of the memory of a reference that is not bound yet, which a record of no memory has no use for.
+/// The properties that PTX may give of the memory of a reference that is not bound yet. A record of no memory has no
+/// use for them.
 const OF_MEMORY: &[&str] = &[
     "width",
     "height",

@@ -16,7 +16,7 @@ pub struct ReasonId(pub u32);
 
 indices!(TableId, ReasonId);
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     Reg(Reg),
@@ -38,7 +38,7 @@ pub enum Symbol {
 /// `prefix0` to `prefix{count - 1}`.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// What `prefix0` stands for; the numbers of the others count up from it.
+    /// The symbol of `prefix0`; the numbers of the others count up from its number.
     first: Symbol,
     count: u32,
 }
@@ -160,7 +160,7 @@ impl<'s> Labels<'s> {
         new.then_some(label)
     }
 
-    /// How many there are.
+    /// The number of labels.
     pub fn count(&self) -> u32 {
         self.count
     }

@@ -91,12 +91,13 @@ pub(super) fn size_of(variable: &ast::Variable<'_>, ty: ScalarType) -> Result<Op
     Ok(Some(size))
 }
 
-/// How many parameters a parameter or result as written stands for: in a vector of registers, one for each of them.
+/// The number of parameters that a parameter or result as written stands for: in a vector of registers, one for each of
+/// them.
 pub(super) fn registers_of(variable: &ast::Variable<'_>) -> usize {
     if variable.space == StateSpace::Reg { variable.vector as usize } else { 1 }
 }
 
-/// How a function's parameters or results are passed.
+/// The ways in which a function's parameters or results are passed.
 pub(super) fn passed(variables: &[ast::Variable<'_>]) -> Result<Vec<Passed>, Diagnostic> {
     let mut all = Vec::new();
     for variable in variables {
@@ -144,7 +145,7 @@ struct Filler<'a> {
     ty: ScalarType,
     /// Elements of a vector.
     vector: u64,
-    /// Where the next value goes.
+    /// Offset of the next value.
     next: u64,
     find: &'a dyn Fn(&str) -> Option<Symbol>,
     pieces: &'a mut Vec<InitPiece>,

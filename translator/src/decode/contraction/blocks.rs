@@ -63,7 +63,7 @@ impl Run {
     }
 }
 
-/// How often branches name each label.
+/// The number of branches to each label.
 fn references(items: &[Item], dead: &[bool]) -> FxHashMap<Label, usize> {
     let mut references = FxHashMap::default();
     for position in 0..items.len() {
@@ -91,7 +91,8 @@ fn leaves(items: &[Item], dead: &[bool], position: usize) -> Option<Vec<Label>> 
     (!stays(items, dead, position)).then_some(labels)
 }
 
-/// Whether an instruction is a branch to the next one that stays. The compiler removes it, and does not need its guard.
+/// Whether an instruction is a branch to the next instruction that stays. The compiler removes such a branch, and does
+/// not need its guard.
 pub(super) fn stays(items: &[Item], dead: &[bool], position: usize) -> bool {
     let Some(Item::Instruction(instruction)) = items.get(position) else { return false };
     let [Operand::Label(target)] = instruction.operands.as_slice() else { return false };

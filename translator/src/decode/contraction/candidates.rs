@@ -5,7 +5,7 @@ use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
 use crate::isa::word::Word;
 
-/// What must be the same of a product and a sum: the type, and whether subnormal numbers are flushed.
+/// The properties that a product and a sum must share: the type, and whether subnormal numbers are flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) ty: ScalarType,

@@ -1,4 +1,4 @@
-//! Which sums are fused, and with which of their operands.
+//! The choice of the sums that are fused, and of the operand that each is fused with.
 
 use super::products::{Product, Products, Sum};
 
@@ -33,7 +33,7 @@ pub(super) fn choose(found: &mut Products) {
     }
 }
 
-/// Whether all uses of a product are sums that are fused with it or can still be.
+/// Whether all uses of a product are sums that are fused with the product or can still be.
 fn is_fusable(product: &Product, number: usize, sums: &[Sum]) -> bool {
     !product.rounded
         && product.sums.iter().filter_map(|sum| sums.get(*sum)).all(|sum| {

@@ -14,7 +14,7 @@ pub(super) struct Copy {
     pub(super) negates: bool,
 }
 
-/// What an instruction copies or negates, if it does nothing else to a number of a kind.
+/// The register that an instruction copies or negates, if the instruction does nothing else to a number of a kind.
 pub(super) fn copy(instruction: &Instruction, kind: Kind) -> Option<Copy> {
     let Action::Compute(operation) = instruction.form.row.action else { return None };
     let modifiers = &instruction.modifiers;
@@ -38,7 +38,7 @@ pub(super) fn copy(instruction: &Instruction, kind: Kind) -> Option<Copy> {
     Some(Copy { source, negates })
 }
 
-/// Whether an instruction with one operand negates it; nothing if it does anything but copy or negate.
+/// Whether an instruction with one operand negates it; `None` if the instruction does anything but copy or negate.
 fn negates(operation: Operation, modifiers: &Modifiers, ty: ScalarType, kind: Kind) -> Option<bool> {
     match operation {
         Operation::Mov => Some(false),
@@ -59,7 +59,8 @@ fn keeps_equal(operation: Operation, modifiers: &Modifiers, ty: ScalarType, kind
     }
 }
 
-/// Whether an instruction negates its operand, if it copies or negates it because of a constant.
+/// Whether an instruction with a constant negates its other operand; `None` if the constant makes it neither a copy nor
+/// a negation.
 fn negates_with(
     operation: Operation,
     modifiers: &Modifiers,

@@ -1,4 +1,5 @@
-//! Which registers are read later, and which instructions give nothing that is. NVIDIA's compiler has removed those when it fuses.
+//! Registers that are read later, and instructions none of whose results is. NVIDIA's compiler has removed these when
+//! it fuses.
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -9,7 +10,7 @@ use crate::decode::program::{Instruction, Item, Reg};
 /// Most registers times blocks that are looked at. In larger functions everything counts as read later.
 const MAX_SIZE: usize = 1 << 28;
 
-/// What is read later in a function.
+/// The registers of a function that are read later.
 pub(super) struct Liveness {
     /// For each item, whether it is an instruction with unused results.
     pub(super) dead: Vec<bool>,

@@ -1,4 +1,4 @@
-//! Which products and sums become one fused multiply-add.
+//! The products and sums that become one fused multiply-add.
 //!
 //! PTX lets `mul` and `add` without a rounding modifier be fused, and NVIDIA's compiler does so. Results depend on it, so the same
 //! ones are fused here. `docs/numerics.md` has the rule and says how it was found: products are fused with sums of their basic block,

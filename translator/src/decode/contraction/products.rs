@@ -17,7 +17,7 @@ pub(super) struct Product {
     factors: [Factor; 2],
     /// The sums with this product, one for each operand that is the product.
     pub(super) sums: Vec<usize>,
-    /// Whether there is another use of the product, which requires a rounded product for all uses.
+    /// Whether the product has another use, which requires a rounded product for all uses.
     pub(super) rounded: bool,
 }
 
@@ -59,7 +59,7 @@ enum Factor {
     Other,
 }
 
-/// Where the content of a register is from.
+/// The origin of a register's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// The only instruction that writes the register.

@@ -91,7 +91,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         all
     }
 
-    /// What a call through a register may call: a prototype, a list of targets, or a variable that holds their addresses.
+    /// The functions that a call through a register may call: those of a prototype, of a list of targets, or of a
+    /// variable that holds their addresses.
     fn call_targets(&mut self, table: ast::Ident<'s>) -> Result<Targets> {
         match self.resolve(table)? {
             Symbol::Table(number) => {

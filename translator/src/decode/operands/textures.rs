@@ -16,7 +16,7 @@ fn geometry(modifiers: &Modifiers, operand: &ast::Operand<'_>) -> Result<Geometr
     modifiers.geometry().ok_or_else(refuse)
 }
 
-/// Whether a register fits as a texel or coordinate: one of integers fits a float too, but not the reverse.
+/// Whether a register fits as a texel or coordinate: an integer register fits a float too, but not the reverse.
 fn fits(found: ScalarType, wanted: ScalarType) -> bool {
     found.fits(wanted) || (matches!(wanted, ScalarType::F32 | ScalarType::F16) && as_wide(found, wanted))
 }

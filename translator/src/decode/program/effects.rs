@@ -1,11 +1,12 @@
-//! What an instruction does besides giving results.
+//! Effects of instructions beside their results.
 
 use super::Instruction;
 use crate::isa::modifiers::Order;
 use crate::isa::operation::{Action, Effects, Operation};
 
 impl Instruction {
-    /// Whether an instruction does nothing but write registers. It may load, in no order with other threads' accesses.
+    /// Whether an instruction does nothing but write registers. The instruction may load, in no order with other
+    /// threads' accesses.
     pub fn only_computes(&self) -> bool {
         let Action::Compute(operation) = self.form.row.action else { return false };
         let writes = self.form.is_destination(0);

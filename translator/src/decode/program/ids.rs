@@ -26,7 +26,7 @@ pub struct ParamId(pub u32);
 indices!(Reg, VarId, FuncId, ParamId, Label);
 
 impl FuncId {
-    /// What stands for the function's address: not zero, and different for each.
+    /// The number that stands for the function's address: not zero, and different for each function.
     pub fn address(self) -> u64 {
         16 * (u64::from(self.0) + 1)
     }

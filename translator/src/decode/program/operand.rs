@@ -39,33 +39,33 @@ pub enum Operand {
     List(Vec<Operand>),
     /// The address of a function as a value.
     FunctionAddress(FuncId),
-    /// What a call through a register may call.
+    /// The functions that a call through a register may call.
     Targets(Box<Targets>),
     /// The labels that an indexed branch goes to.
     Labels(Vec<Label>),
 }
 
-/// What a call through a register may call.
+/// The functions that a call through a register may call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Targets {
     /// The functions, if they are listed; else all whose address the module takes.
     pub functions: Option<Vec<FuncId>>,
-    /// What they take.
+    /// The functions' parameters.
     pub formals: Vec<Passed>,
-    /// What they give.
+    /// The functions' results.
     pub results: Vec<Passed>,
 }
 
-/// How a parameter or result is passed.
+/// The way in which a parameter or result is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Its type, if it is a scalar.
     pub scalar: Option<ScalarType>,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Whether it is a register, not a `.param` variable.
+    /// Whether a register passes the value, not a `.param` variable.
     pub register: bool,
-    /// Whether it is an array without a size.
+    /// Whether the parameter is an array without a size.
     pub open: bool,
 }
 
@@ -101,13 +101,13 @@ impl Parts {
         numbers.filter(|numbers| !numbers.is_empty()).map(|numbers| Self { bits, numbers })
     }
 
-    /// Where the lowest of them begins, in bits.
+    /// Position of the lowest part, in bits.
     pub fn position(&self) -> u32 {
         self.numbers.first().map_or(0, |number| number * self.bits)
     }
 }
 
-/// What an address counts from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Zero.

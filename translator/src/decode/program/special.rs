@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::isa::types::{Class, ScalarType};
 
-/// Which lanes `%lanemask_…` has, compared with the thread's own.
+/// The lanes of a `%lanemask_…`, compared with the thread's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum LaneMask {
@@ -17,16 +17,16 @@ pub enum LaneMask {
     Greater,
 }
 
-/// What a special register says of the shared memory that CUDA keeps from programs for its own libraries.
+/// The special registers for the shared memory that CUDA keeps from programs for its own libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReservedShared {
-    /// Where it begins.
+    /// Offset of the reserved memory.
     Begin,
-    /// Where it ends.
+    /// End of the reserved memory.
     End,
-    /// How much there is.
+    /// Size of the reserved memory.
     Capacity,
-    /// Where a library's part of it begins: 0 or 1.
+    /// Offset of a library's part of the reserved memory: 0 or 1.
     Part(u8),
 }
 
@@ -60,7 +60,7 @@ pub enum Special {
     ClusterSize,
     /// The lower or upper half of the address of a cooperative launch's workspace.
     Workspace {
-        /// Whether the upper half.
+        /// Whether this is the upper half.
         high: bool,
     },
     /// The fourth element of those that have three dimensions.
@@ -146,8 +146,8 @@ impl Special {
         )
     }
 
-    /// Whether an instruction of that type may read it: places in the grid were 16 bits wide once, and the grid's number
-    /// has become wider twice.
+    /// Whether an instruction of that type may read the register: places in the grid were 16 bits wide once, and the
+    /// grid's number has become wider twice.
     pub fn has_type(self, ty: ScalarType) -> bool {
         let bits = ty.bits();
         match (self, ty.class()) {
@@ -157,7 +157,7 @@ impl Special {
         }
     }
 
-    /// Whether it tells a time.
+    /// Whether the register tells a time.
     pub fn is_clock(self) -> bool {
         matches!(self, Self::Clock | Self::ClockHigh | Self::Clock64 | Self::GlobalTimer)
     }
