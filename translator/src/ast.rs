@@ -13,7 +13,7 @@ use crate::diagnostic::Span;
 pub struct Ident<'s> {
     /// The text as written; without the leading dot where it is a directive's or modifier's name.
     pub text: &'s str,
-    /// Where it stands; without the dot too.
+    /// The place of the text; without the dot too.
     pub span: Span,
 }
 
@@ -37,7 +37,7 @@ pub struct Module<'s> {
     pub target: Vec<Ident<'s>>,
     /// `.address_size`, if present: 32 or 64.
     pub address_size: Option<u32>,
-    /// Where it stands.
+    /// The place of the directive.
     pub address_size_span: Option<Span>,
     /// Declarations in source order.
     pub items: Vec<Item<'s>>,
@@ -56,7 +56,7 @@ pub enum Item<'s> {
     Alias {
         /// The new name.
         name: Ident<'s>,
-        /// What it stands for.
+        /// The function that the name stands for.
         target: Ident<'s>,
     },
     /// `.file index "name"`.
@@ -162,7 +162,7 @@ pub enum Init<'s> {
     List(Vec<Init<'s>>, Span),
     /// `addr_mode_0 = wrap` in the initialiser of a sampler or texture.
     Property {
-        /// What is set.
+        /// The property.
         name: Ident<'s>,
         /// To what; keywords such as `wrap` are addresses in form.
         value: Constant<'s>,
@@ -198,7 +198,7 @@ pub enum Constant<'s> {
     },
 }
 
-/// Whether a function is a kernel.
+/// The kinds of functions: kernels and device functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionKind {
     /// `.entry`
@@ -222,7 +222,7 @@ pub struct Function<'s> {
     pub params: Vec<Variable<'s>>,
     /// `.maxntid`, `.reqntid`, `.noreturn`, cluster directives and so on.
     pub directives: Vec<Directive<'s>>,
-    /// What stands between the outermost braces; `None` for a prototype.
+    /// The code between the outermost braces; `None` for a prototype.
     pub body: Option<Body<'s>>,
     /// From the first keyword to the end of the header.
     pub span: Span,
@@ -243,7 +243,7 @@ impl<'s> Function<'s> {
 pub enum Body<'s> {
     /// Its statements.
     Parsed(Vec<Statement<'s>>),
-    /// Where it stands, its closing brace included. It has not been parsed yet.
+    /// The place of the text, its closing brace included. The text has not been parsed yet.
     Text(Span),
 }
 
@@ -318,7 +318,8 @@ pub struct Instruction<'s> {
     pub guard: Option<Guard<'s>>,
     /// The opcode up to its first dot.
     pub opcode: Ident<'s>,
-    /// What follows the dots, in source order, without dots; `const[2]` and `::` qualifiers (`shared::cta`) stay one modifier.
+    /// The words after the dots, in source order, without dots; `const[2]` and `::` qualifiers (`shared::cta`) stay one
+    /// modifier.
     pub modifiers: Vec<Ident<'s>>,
     /// The operands in order.
     pub operands: Vec<Operand<'s>>,
@@ -368,7 +369,7 @@ pub enum Operand<'s> {
         base: Box<Operand<'s>>,
         /// Added to it, in bytes.
         offset: i64,
-        /// What follows commas inside the brackets.
+        /// The operands after commas inside the brackets.
         more: Vec<Operand<'s>>,
         /// With the brackets.
         span: Span,
@@ -390,7 +391,7 @@ pub enum Operand<'s> {
 }
 
 impl Operand<'_> {
-    /// Where the operand stands.
+    /// The place of the operand.
     pub fn span(&self) -> Span {
         match self {
             Operand::Name { name, suffix } | Operand::Negate { name, suffix } => {

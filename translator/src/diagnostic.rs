@@ -14,7 +14,7 @@ use crate::source::floor_char_boundary;
 pub use crate::source::{Source, Span};
 use ptx2spv_target::Feature;
 
-/// What is wrong, by kind; [`fmt::Display`] gives the message that a person reads.
+/// The kind of an error; [`fmt::Display`] gives the message that a person reads.
 ///
 /// ```
 /// use ptx2spv_translator::{ErrorKind, Program, Source};
@@ -31,7 +31,7 @@ pub enum ErrorKind {
     /// The text isn't PTX.
     #[error("syntax error: expected {expected}")]
     Syntax {
-        /// What could have stood here, in words.
+        /// The tokens that could have stood here, in words.
         expected: String,
     },
     /// The text is PTX in form, but breaks one of its rules (types, scopes, duplicate names, …).
@@ -67,9 +67,9 @@ pub enum ErrorKind {
     Limit {
         /// The resource, with its unit.
         what: String,
-        /// How much the kernel asks for.
+        /// The kernel's demand.
         needed: u64,
-        /// How much there is.
+        /// The target's limit.
         available: u64,
     },
     /// A broken invariant inside the translator: always a bug of ours, never of the input.
@@ -112,7 +112,7 @@ pub(crate) type Result<T = (), E = Diagnostic> = std::result::Result<T, E>;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The error.
     pub kind: ErrorKind,
     /// Where, if it has a place.
     pub span: Option<Span>,
@@ -130,7 +130,7 @@ impl Diagnostic {
         Self { kind, span: span.into(), function: None, help: None, related: None }
     }
 
-    /// What to point at: the start of the text for what has no place.
+    /// The place to point at: the start of the text for a diagnostic without a place.
     pub fn place(&self) -> Span {
         self.span.unwrap_or_default()
     }
@@ -197,7 +197,7 @@ pub struct Diagnostics {
     pub source: Source,
     /// The problems in source order.
     pub list: Vec<Diagnostic>,
-    /// How many more there were than [`Diagnostics::MAX`].
+    /// The number of problems beyond [`Diagnostics::MAX`].
     pub left_out: usize,
 }
 

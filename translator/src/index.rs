@@ -82,7 +82,7 @@ impl<I: Index, T> IndexVec<I, T> {
 }
 
 impl<I: Index, T: Copy> IndexVec<I, Option<T>> {
-    /// What is known of an index, if anything.
+    /// The element of an index, if there is one.
     pub fn of(&self, index: I) -> Option<T> {
         self.at(index).copied().flatten()
     }

@@ -61,7 +61,7 @@ pub mod pipeline {
     pub use crate::pipeline::*;
 }
 
-/// What to do about a device.
+/// Decisions about a device.
 pub mod policy {
     pub use crate::policy::*;
 }

@@ -66,7 +66,7 @@ pub struct Program {
     decoded: Arc<decode::program::Program>,
 }
 
-/// What a module says of itself.
+/// The directives at the start of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The module's name.
@@ -85,7 +85,7 @@ pub struct Header {
 pub struct Translation {
     /// The SPIR-V module.
     pub spirv: Vec<u32>,
-    /// What a host must know to launch it.
+    /// The interface that a host needs to launch the kernels.
     pub interface: Interface,
     /// Why kernels were left out, where [`Options::keep_going`] allowed it and there were any.
     pub skipped: Option<Diagnostics>,
@@ -101,7 +101,8 @@ impl Program {
         Self::with_threads(source, None)
     }
 
-    /// The same, with so many threads that work side by side; `None` for as many as the machine runs at once.
+    /// Parses and decodes as [`Self::new`] does, with so many threads that work side by side; `None` for as many as the
+    /// machine runs at once.
     ///
     /// # Errors
     /// Those of [`Self::new`].
@@ -146,19 +147,20 @@ impl Program {
         self.decoded.kernels().map(|(_, function)| function.name.as_str()).collect()
     }
 
-    /// What its modules say of themselves; there is one, unless several are linked.
+    /// The headers of the program's modules; there is one module, unless several are linked.
     pub fn headers(&self) -> &[Header] {
         &self.headers
     }
 
-    /// What `.loc` says of the code on a line, counted from 1, of the module of a name: file and line of what that was compiled
-    /// from, such as `kernel.cu:12`, or `vector.h:3, inlined at kernel.cu:12`.
+    /// The place in the source, according to `.loc`, of the code on a line of the named module, with lines counted from
+    /// 1: file and line of the text that the PTX was compiled from, such as `kernel.cu:12`, or `vector.h:3, inlined at
+    /// kernel.cu:12`.
     pub fn origin(&self, module: &str, line: u32) -> Option<String> {
         lower::layout::reports::line_origin(&self.decoded, &self.source, module, line)
     }
 
-    /// What the text says of its kernels, in source order, which takes little time. Those are left out of which it shows that they can't be
-    /// translated; of the others, a translation may still find that.
+    /// The declarations of the kernels, in source order; finding them takes little time. Kernels are left out whose
+    /// text shows that they can't be translated; of the others, a translation may still find that.
     pub fn declarations(&self, options: &Options<'_>) -> Vec<interface::Declaration> {
         let policy = Policy::new(options.target, options.math);
         let kernels: Vec<_> = self.decoded.kernels().collect();

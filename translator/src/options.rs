@@ -1,4 +1,4 @@
-//! What is asked of a translation.
+//! Options of a translation.
 
 use std::num::NonZeroUsize;
 
@@ -6,7 +6,7 @@ use ptx2spv_interface::ServiceSizes;
 use ptx2spv_target::{Math, Target};
 
 ptx2spv_target::options! {
-    /// What to translate, and for which device.
+    /// The kernels to translate, the device, and choices of the translation.
     #[derive(Clone, Debug)]
     Options<'a> {
         /// The device.
@@ -17,7 +17,7 @@ ptx2spv_target::options! {
         launched: bool = true,
         /// Leave out kernels that can't be translated, and report them in [`crate::Translation::skipped`], instead of refusing all.
         keep_going: bool = false,
-        /// How exact float arithmetic must be.
+        /// The required exactness of float arithmetic.
         math: Math = Math::default(),
         /// Kernels must be able to take blocks of this many threads, of any shape. If a device's workgroups are smaller,
         /// each invocation runs several threads. With `None`, blocks are as large as `.reqntid` or `.maxntid` allow, and
@@ -35,14 +35,15 @@ ptx2spv_target::options! {
         /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
         /// declares, all its shared memory lies in device memory ([`ptx2spv_target::Scratch`]).
         dynamic_shared_bytes: u32 = 0,
-        /// How much device memory kernels have for what they print, allocate and launch. It must be the same for all translations of a module.
+        /// Sizes of the device memory for kernels' printed output, allocations and launches. They must be the same for
+        /// all translations of a module.
         sizes: ServiceSizes = ServiceSizes::default(),
         /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
         line_info: bool = false,
         /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
         /// barrier instruction a thread stops at.
         checks: bool = false,
-        /// How many threads translate kernels side by side; `None` for as many as the machine runs at once.
+        /// The number of threads that translate kernels side by side; `None` for as many as the machine runs at once.
         threads: Option<NonZeroUsize> = None,
         /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or are not aligned
         /// instead of performing them. The launch provides a table of what is allocated: see [`ptx2spv_interface::allocations`].

@@ -1,11 +1,11 @@
-//! What to do about a device: decided once, from what the device is and from how exact arithmetic must be. Passes get the few
-//! switches that they read, and not the device.
+//! Decisions about a device, made once from its description and from the required exactness of arithmetic. Passes get
+//! the few switches that they read, and not the device.
 
 use std::collections::BTreeSet;
 
 use ptx2spv_target::{Facts, Feature, FloatControls, Generation, Math, MatrixTypes, Quirks, Target, Topic, Version};
 
-/// What to do about a device.
+/// Decisions about a device.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Float arithmetic.
@@ -22,19 +22,20 @@ pub struct Policy {
     pub workgroups: Workgroups,
     /// Accesses to memory.
     pub memory: Memory,
-    /// Whether bytes may not change places within 16 bits by shifts, which the driver gets wrong.
+    /// Whether to hide exchanges of bytes within 16 bits by shifts, which the driver gets wrong.
     pub hide_byte_swaps: bool,
-    /// Whether the driver may not know that integers change the sign of a float.
+    /// Whether to hide from the driver that integer operations change the sign of a float.
     pub hide_signs: bool,
-    /// Whether the driver may not compare a dot product with itself.
+    /// Whether to test for NaNs of dot products by their bits, since the driver gets comparisons of a dot product with
+    /// itself wrong.
     pub test_dot_nans: bool,
-    /// Whether the driver may not know that the bits of a float are a condition.
+    /// Whether to hide from the driver that the bits of a float are a condition.
     pub hide_conditions: bool,
     /// Words of addresses whose sum may need a carry are hidden.
     pub hide_address_sums: bool,
-    /// Whether the device may not divide `F64` under conditions in loops, although it divides right.
+    /// Whether to keep divisions of `F64` out of conditions in loops, although the device divides right.
     pub avoid_double_divisions: bool,
-    /// Whether barriers are faster that order shared memory alone.
+    /// Whether barriers that order shared memory alone are faster than others.
     pub relax_barriers: bool,
     /// The rounds after which the driver cuts loops short, if it does; then that must be reported.
     pub loop_budget: Option<u32>,
@@ -46,17 +47,18 @@ pub struct Policy {
     pub if_conversion: u32,
     /// Whether an arm that no thread takes costs next to nothing.
     pub branches_cheap: bool,
-    /// Which textures are read by the device's sampler.
+    /// The textures that the device's sampler reads.
     pub samplers: Samplers,
     /// Whether the device has a clock.
     pub has_clock: bool,
     /// Bytes of push constants.
     pub push_constants: u32,
-    /// What modules are written with.
+    /// The properties of the device that emission reads.
     pub emission: Emission,
 }
 
-/// What modules for a device are written with. What kernels may take of the device is settled before.
+/// The properties of a device that emission reads. The resources of the device that kernels may take are settled
+/// before.
 #[derive(Clone, Debug)]
 pub struct Emission {
     /// The device's version of SPIR-V.
@@ -73,27 +75,27 @@ pub struct Emission {
     pub dot_fma: bool,
     /// The feature by which subgroups are together where their control flow is uniform.
     pub convergence: Option<Feature>,
-    /// Whether the size of subgroups has to be asked for.
+    /// Whether modules have to ask for the size of subgroups.
     pub subgroup_choice: bool,
     /// Whether modules have Vulkan's memory model, and not the older one of GLSL 4.50.
     pub vulkan_memory_model: bool,
-    /// Whether that model has the device as a scope.
+    /// Whether Vulkan's memory model has the device as a scope.
     pub device_scope: bool,
-    /// Which clock is read.
+    /// The scope of the clock that modules read.
     pub clock: ClockScope,
     /// Whether pointers are made of 64-bit integers, and not of two words.
     pub long_pointers: bool,
     /// Whether shared memory is declared as blocks, one for each type by which it is accessed.
     pub shared_blocks: bool,
-    /// Whether there are such blocks of 8 bits.
+    /// Whether shared memory may be declared as blocks of 8 bits.
     pub shared_bytes: bool,
-    /// Whether there are such blocks of 16 bits.
+    /// Whether shared memory may be declared as blocks of 16 bits.
     pub shared_halves: bool,
     /// Whether subgroups have ballots.
     pub ballots: bool,
     /// Whether subgroups have shuffles.
     pub shuffles: bool,
-    /// What has to be done for the driver's sake.
+    /// The driver's bugs to work around.
     pub workarounds: Quirks,
 }
 
@@ -106,28 +108,31 @@ pub enum ClockScope {
     Device,
 }
 
-/// What float arithmetic is left to the device.
+/// The float arithmetic that is left to the device.
 #[derive(Clone, Debug)]
 pub struct Floats {
-    /// What the device does right: as it was measured, or because the math options leave it to the device.
+    /// Facts about the device's arithmetic that hold: as they were measured, or because the math options leave the
+    /// topic to the device.
     pub trusted: Facts,
-    /// Whether `Fma` on `F32` is known to round once. Exact expansions rely on this, not on what the math options leave to the device.
+    /// Whether `Fma` on `F32` is known to round once. Exact expansions rely on this fact, not on the arithmetic that
+    /// the math options leave to the device.
     pub fma_f32_fused: bool,
     /// The same of `F64`.
     pub fma_f64_fused: bool,
-    /// Whether to compute on `F64`: the device has it, and treats denormals there as PTX does. Else f64 is computed on integers.
+    /// Whether to compute on `F64`: the device has `F64`, and treats denormals there as PTX does. Else f64 is computed
+    /// on integers.
     pub doubles: bool,
     /// Whether `Fma` on `F32` is written as a dot product.
     pub dot_fma: bool,
-    /// Whether arithmetic on f16 is the device's. Else it is done in `F32`.
+    /// Whether the device does arithmetic on f16. Else `F32` serves.
     pub halves: bool,
     /// Whether `.ftz` has to flush.
     pub flush: bool,
-    /// Whether atomic additions to `F32` in global memory are the device's.
+    /// Whether the device does atomic additions to `F32` in global memory.
     pub global_atomic_add: bool,
 }
 
-/// How 64-bit integers are computed.
+/// The computation of 64-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Int64 {
     /// By the device.
@@ -138,12 +143,12 @@ pub enum Int64 {
     Words,
 }
 
-/// Which textures are read by the device's sampler.
+/// The textures that the device's sampler reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samplers {
     /// None.
     Unused,
-    /// Those whose image is read as NVIDIA's hardware reads the texture.
+    /// The textures whose image is read as NVIDIA's hardware reads the texture.
     Exact,
     /// All that have an image.
     Any,
@@ -174,7 +179,7 @@ pub struct Workgroups {
     pub lockstep: u32,
 }
 
-/// How memory is accessed.
+/// A device's accesses to memory, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Whether 64 bits are accessed as one in memory that other threads don't see.
@@ -189,7 +194,7 @@ pub struct Memory {
     pub shared_bytes: u32,
     /// Bytes of an invocation's local memory with which the driver makes pipelines, if it has a limit.
     pub local_bytes: Option<u32>,
-    /// Whether accesses past the end of shared and local memory would hit something else.
+    /// Whether accesses past the end of shared and local memory would hit other memory of the process.
     pub offsets_unchecked: bool,
 }
 
@@ -202,7 +207,7 @@ fn matrix_units(target: &Target, math: Math) -> BTreeSet<MatrixTypes> {
 }
 
 impl Policy {
-    /// What to do about a device, where some topics of arithmetic may be left to it.
+    /// The decisions about a device, where some topics of arithmetic may be left to the device.
     pub fn new(target: &Target, math: Math) -> Self {
         let has = |feature| target.has(feature);
         let quirks = &target.quirks;

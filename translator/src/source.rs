@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-/// What begins the line above each module of a linked text.
+/// The beginning of the line above each module of a linked text.
 const MARK: &str = "//// ptx2spv module ";
 
 /// PTX text with the name it is reported under.
@@ -96,7 +96,7 @@ impl Source {
         &self.modules
     }
 
-    /// Whether its modules are linked, so that nothing they declare may be missing.
+    /// Whether the text's modules are linked, so that nothing they declare may be missing.
     pub fn is_linked(&self) -> bool {
         self.linked
     }
@@ -107,7 +107,7 @@ impl Source {
         self.modules.get(after.saturating_sub(1))
     }
 
-    /// Where a byte offset lies; those past the end count as the end.
+    /// File, line and column of a byte offset; offsets past the end count as the end.
     pub fn place(&self, offset: u32) -> SourcePosition {
         let Some(module) = self.module_at(offset) else {
             return SourcePosition { file: self.name.clone(), line: 1, column: 1 };
@@ -123,7 +123,7 @@ impl Source {
         SourcePosition { file: module.name.clone(), line, column }
     }
 
-    /// Where the lines end, as far as spans reach.
+    /// Offsets of the ends of lines, as far as spans reach.
     fn line_ends(&self) -> &[u32] {
         self.line_ends.get_or_init(|| {
             let line_ends = (0..=u32::MAX).zip(self.text.bytes()).filter(|(_, byte)| *byte == b'\n');

@@ -1,4 +1,4 @@
-//! How the names of variants are spelled in texts: in lower case, with `_` between words. So nobody writes them twice.
+//! The spelling of variants' names in texts: in lower case, with `_` between words. So nobody writes the names twice.
 
 /// The characters of a variant's name in lower case, with `_` where a word begins. The array has the length that [`len`] tells.
 pub(crate) const fn bytes<const LEN: usize>(variant: &str) -> [u8; LEN] {
@@ -23,7 +23,8 @@ pub(crate) const fn len(variant: &str) -> usize {
     len
 }
 
-/// Whether a capital letter stands after another character than one: `MulHighUnsigned` has three words, `FNotEqual` two.
+/// Whether a capital letter begins a word, since another character than a capital stands before: `MulHighUnsigned` has
+/// three words, `FNotEqual` two.
 const fn begins_word(variant: &[u8], at: usize) -> bool {
     at > 0 && variant[at].is_ascii_uppercase() && !variant[at - 1].is_ascii_uppercase()
 }
