@@ -53,20 +53,20 @@ pub(crate) struct Launch<'k> {
     allocations: Option<u32>,
     /// The size of the workspace of a cooperative launch.
     workspace: Option<u64>,
-    /// What the launch has to do for threads that are suspended in long loops.
+    /// Parameters for threads that are suspended in long loops, if the kernel has such loops.
     long_loops: Option<LongLoops>,
     /// The push constants, and the parameter block.
     bytes: ReusedBytes,
-    /// Which of the bytes are the push constants.
+    /// The range of the push constants in `bytes`.
     push: Range<usize>,
-    /// Which are the parameter block.
+    /// The range of the parameter block in `bytes`.
     params: Range<usize>,
     params_location: ParamLocation,
-    /// Where the parameter block lies in the workspace, if the launch has one.
+    /// Offset of the parameter block in the workspace, if the launch has a workspace.
     params_in_workspace: Option<u64>,
 }
 
-/// What a launch has to do for threads that are suspended in long loops.
+/// Parameters of a launch whose threads are suspended in long loops.
 #[derive(Clone, Copy)]
 pub(crate) struct LongLoops {
     /// The most rounds of a thread in a dispatch.
@@ -164,7 +164,7 @@ impl<'k> Launch<'k> {
         }
     }
 
-    /// What the profile says of the launch.
+    /// The launch's entry in the profile.
     pub fn work(&self) -> Work {
         let Self { grid, block, dynamic_shared_bytes: shared_bytes, .. } = *self;
         Work::Kernel { name: self.kernel.to_owned(), grid, block, shared_bytes }
@@ -233,7 +233,7 @@ impl<'k> Launch<'k> {
         self.workspace
     }
 
-    /// What the launch has to do for threads that are suspended in long loops.
+    /// Parameters for threads that are suspended in long loops, if the kernel has such loops.
     pub fn long_loops(&self) -> Option<LongLoops> {
         self.long_loops
     }
@@ -309,7 +309,7 @@ pub(crate) struct PipelineKey {
     pub shared_bytes: u32,
     /// The dynamic part of the shared memory, in addition to the kernel's own.
     pub dynamic_shared_bytes: u32,
-    /// What all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that ask for it.
+    /// The image bits that all textures have in common ([`TextureBits`](crate::texture::TextureBits)), for kernels that ask for them.
     pub texture_bits: u32,
     /// The mapping of threads to invocations, unless each thread is an invocation.
     pub packing: Option<Packing>,
@@ -347,7 +347,7 @@ impl PipelineKey {
     }
 }
 
-/// How many buffers a thread keeps.
+/// Number of spare buffers that a thread keeps.
 const KEPT: usize = 4;
 
 thread_local! {

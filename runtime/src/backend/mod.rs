@@ -162,7 +162,7 @@ pub(crate) trait Backend: Any + Send + Sync {
     /// that was. Fails if one was stopped, whether before the point or not, and that was not reported yet.
     fn settle(&self, before: Point, deadline: Deadline) -> Result;
 
-    /// Whether a kernel launched before a point that was passed was stopped, and that was not reported yet.
+    /// Whether a kernel that was launched before a passed point was stopped, and the stop was not reported yet.
     fn was_stopped_before(&self, point: Point) -> bool;
 
     /// Returns the kernels' output found by [`Backend::check_stopped`] since the last call.
@@ -186,7 +186,7 @@ pub(crate) trait Timer: Send + Sync {
 
 /// An image that kernels read by a sampler.
 pub(crate) trait Image: Send + Sync {
-    /// Where the tables of images have it, for the texture's record.
+    /// The image's place in its table, for the texture's record.
     fn place(&self) -> u32;
 }
 

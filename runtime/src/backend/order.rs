@@ -138,7 +138,7 @@ impl Point {
         self
     }
 
-    /// Whether the point is not after another one.
+    /// Whether the point is at or before another point on each queue.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(own, other)| own <= other)
     }

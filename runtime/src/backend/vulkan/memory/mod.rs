@@ -53,8 +53,7 @@ pub(crate) struct Memory {
     unified: bool,
     /// The largest device-local heap: its index and size.
     heap: (usize, u64),
-    /// Whether the heap is the host's memory, and its size the driver's choice: Mesa's was 2 GiB on every host, and the device gave
-    /// more.
+    /// Whether the heap is host memory whose size the driver chose: Mesa's was 2 GiB on every host, and the device gave more.
     is_of_host: bool,
     pub(crate) max_buffer_size: u64,
     physical: vk::PhysicalDevice,

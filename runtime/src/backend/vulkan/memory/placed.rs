@@ -14,10 +14,10 @@ use crate::backend::vulkan::memory::{Backing, Block, Memory, buffer_info};
 use crate::backend::vulkan::raw::PlacedMaps;
 use crate::error::{Error, Result};
 
-/// How many allocations are tried at the least: the driver gives each another address, as long as the earlier ones exist.
+/// Minimum number of allocations that are tried: the driver gives each another address, as long as the earlier ones exist.
 const ATTEMPTS: u64 = 8;
 
-/// How many more are tried if they are small: another device of the process may have memory at the same addresses.
+/// Maximum number of allocations that are tried, for small ones: another device of the process may have memory at the same addresses.
 const MORE_ATTEMPTS: u64 = 512;
 const MORE_BYTES: u64 = 1 << 30;
 

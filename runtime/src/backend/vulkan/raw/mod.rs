@@ -39,7 +39,7 @@ pub(crate) struct RawDevice {
     /// The clock of the queues.
     pub clock: Clock,
     pub profile: Option<DeviceProfile>,
-    /// How waits poll.
+    /// Polling of waits, before their threads sleep.
     pub(crate) spin: Spin,
     /// Features that the runtime itself uses.
     pub own: OwnFeatures,

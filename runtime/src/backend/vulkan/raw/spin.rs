@@ -16,7 +16,7 @@ const POLLS: u32 = 16;
 
 /// The waits of a device that poll.
 pub(crate) struct Spin {
-    /// How many threads may poll at the same time. The others sleep.
+    /// Maximum number of threads that poll at the same time. The others sleep.
     most: usize,
     threads: AtomicUsize,
 }
@@ -32,7 +32,7 @@ impl Spin {
         Self { most, threads: AtomicUsize::new(0) }
     }
 
-    /// Whether any thread polls.
+    /// Whether waits may poll.
     pub fn is_used(&self) -> bool {
         self.most > 0
     }

@@ -122,7 +122,7 @@ impl Batch {
         self.params_used + u64::from(MAX_PARAM_BLOCK) <= PARAM_ROOM && self.stamps.as_ref().is_none_or(Stamps::has_room)
     }
 
-    /// Whether it has enough commands to be submitted even if the device is busy.
+    /// Whether the batch has enough commands to be submitted even if the device is busy.
     pub fn is_long(&self) -> bool {
         self.recorded >= BATCH_COMMANDS
     }

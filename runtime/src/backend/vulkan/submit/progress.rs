@@ -19,9 +19,9 @@ use crate::sync::lock;
 
 /// The longest single wait, after which the driver is asked whether the device is lost.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The same where kernels on the CPU may fault, which needs no question.
+/// The longest single wait where kernels on the CPU may fault: a fault is found without asking the driver.
 const FAULT_WAIT: Duration = Duration::from_millis(50);
-/// How long the driver has for the answer, if the device is still working. It takes that long of each second at most.
+/// The longest wait for the driver's answer, if the device is still working: at most this part of each second.
 const LOSS_WAIT: Duration = Duration::from_millis(100);
 
 /// The submissions of one queue. Each serial number is higher than the previous one.
@@ -231,8 +231,8 @@ impl Progress {
         }
     }
 
-    /// Whether polls that want a later serial have seen this one as the last for long. Then the caller should find out whether the device
-    /// is lost, and the next answer like that takes as long again.
+    /// Whether polls for a later serial have seen `finished` as the last one for [`LONGEST_WAIT`]. Then the caller should find out whether
+    /// the device is lost. The next such answer takes as long again.
     pub fn is_stuck(&self, finished: u64) -> bool {
         let mut polled = lock(&self.polled);
         match *polled {

@@ -53,7 +53,7 @@ struct State {
     watched: Watched,
     /// Set when a submission failed permanently. Its commands never run, so later ones must not either.
     failed: Option<vk::Result>,
-    /// How many callers collect commands.
+    /// Number of callers that collect commands.
     holders: u32,
 }
 
@@ -299,12 +299,12 @@ impl Queues {
         Ok(state.watched.unsettled(point))
     }
 
-    /// Whether no kernel launched before a point that was passed was stopped. If so, [`Queues::unsettled`] forgets these launches.
+    /// Whether no kernel launched before a passed point was stopped. If so, [`Queues::unsettled`] forgets these launches.
     pub fn were_all_fine(&self, point: Point) -> bool {
         lock(&self.state).watched.settle(point)
     }
 
-    /// Whether a kernel launched before a point that was passed was stopped.
+    /// Whether a kernel launched before a passed point was stopped.
     pub fn was_stopped_before(&self, point: Point) -> bool {
         lock(&self.state).watched.was_stopped_before(point)
     }

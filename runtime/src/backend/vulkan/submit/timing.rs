@@ -16,9 +16,9 @@ const EARLIEST: f64 = 1e10;
 /// time begins with the end of the one before.
 pub(crate) struct Stamps {
     pool: QueryPool,
-    /// What each recorded command does, and the row of its stream.
+    /// The work of each recorded command, and the row of the command's stream.
     works: Vec<Option<(u64, Work)>>,
-    /// The same for the command that is being recorded.
+    /// The work and the row of the command that is being recorded.
     pub next: Option<(u64, Work)>,
     submitted: Instant,
 }

@@ -29,9 +29,9 @@ pub(crate) const MIRROR_BYTES: u64 = SLOT * MAX_QUEUES as u64;
 pub(crate) struct Launched {
     pub record: WatchedRecord,
     pub kernels: Vec<String>,
-    /// Those that were not checked yet.
+    /// Launches that were not checked yet.
     launches: Launches,
-    /// Those of kernels that may have been stopped, which is not known yet.
+    /// Launches of kernels that may be stopped, until the kernels are known to have run to their end.
     unsettled: Launches,
 }
 
@@ -56,7 +56,7 @@ impl Launches {
         }
     }
 
-    /// Adds those that were taken out before.
+    /// Adds launches that were taken out before.
     fn put_back(&mut self, earlier: Self) {
         self.last = self.last.max(earlier.last);
         for (first, earlier) in self.first.iter_mut().zip(earlier.first) {
@@ -64,7 +64,7 @@ impl Launches {
         }
     }
 
-    /// Whether one of them was before a point.
+    /// Whether a launch was before a point.
     fn is_before(&self, point: Point) -> bool {
         self.queues_before(point).next().is_some()
     }
@@ -83,7 +83,7 @@ impl Launches {
         last
     }
 
-    /// Removes those before a point.
+    /// Removes the launches before a point.
     fn pass(&mut self, point: Point) {
         for (queue, first) in self.first.iter_mut().enumerate() {
             let passed = point.serial(queue);
@@ -104,8 +104,7 @@ impl Launched {
         self.launches.is_before(point)
     }
 
-    /// Whether the module's kernels have reported or printed something, as far as the launches before a point are
-    /// concerned, which have ended.
+    /// Whether something was reported or printed on the queues with launches before a point. These launches have ended.
     pub fn has_news(&self, point: Point) -> Result<bool> {
         for queue in self.launches.queues_before(point) {
             if self.record.has_news(queue)? {
@@ -122,8 +121,8 @@ impl Launched {
         (!self.launches.is_empty()).then_some(self)
     }
 
-    /// Whether a kernel was stopped, as far as the launches before a point are concerned, which have ended. A record that can't be read
-    /// counts, so that the caller looks for the error.
+    /// Whether a kernel was stopped on the queues with unsettled launches before a point. These launches have ended. A record that can't be
+    /// read counts as a stop, so that the caller looks for the error.
     fn was_stopped_before(&self, point: Point) -> bool {
         let fine = |queue| self.record.status(queue).is_ok_and(|status| status == Status::FINE);
         !self.unsettled.queues_before(point).all(fine)
@@ -157,24 +156,24 @@ impl Watched {
         }
     }
 
-    /// Whether there are launches of kernels that may have been stopped, which is not known yet.
+    /// Whether there are unsettled launches: launches of kernels of which it is not known yet whether they were stopped.
     pub fn may_have_stopped(&self) -> bool {
         self.0.iter().any(|launched| !launched.unsettled.is_empty())
     }
 
-    /// The last of these launches before a point; `None` if there are none.
+    /// The last unsettled launches before a point; `None` if there are none.
     pub fn unsettled(&self, before: Point) -> Option<Point> {
         let none = Point::default();
         let last = self.0.iter().fold(none, |last, launched| last.max(launched.unsettled.last_before(before)));
         Some(last).filter(|last| *last != none)
     }
 
-    /// Whether a kernel launched before a point that was passed was stopped.
+    /// Whether a kernel launched before a passed point was stopped.
     pub fn was_stopped_before(&self, point: Point) -> bool {
         self.0.iter().any(|launched| launched.was_stopped_before(point))
     }
 
-    /// Whether no kernel launched before a point that was passed was stopped. Then these launches are settled.
+    /// Whether no kernel launched before a passed point was stopped. Then the launches before the point are settled.
     pub fn settle(&mut self, point: Point) -> bool {
         let fine = !self.was_stopped_before(point);
         if fine {
@@ -188,7 +187,7 @@ impl Watched {
         self.0.extract_if(.., |launched| launched.is_before(point)).collect()
     }
 
-    /// Puts back what was taken out.
+    /// Puts back modules that were taken out.
     pub fn extend(&mut self, list: impl IntoIterator<Item = Launched>) {
         for launched in list {
             match self.0.iter_mut().find(|other| other.record.is(&launched.record)) {
@@ -212,7 +211,7 @@ impl WatchedRecord {
         address - self.block.address
     }
 
-    /// What a batch of a queue copies for the host, unless the block is mapped.
+    /// The copies of the record to host memory at the end of a queue's batch, unless the block is mapped.
     pub(crate) fn mirrored(&self, queue: usize) -> Option<Mirrored> {
         let (mirror, offset) = self.mirror.as_ref()?;
         let slot = offset + SLOT * queue as u64;
@@ -225,7 +224,7 @@ impl WatchedRecord {
         })
     }
 
-    /// Whether something was reported or printed, as the last batch of a queue has left it.
+    /// Whether something was reported or printed, by the record that the last batch of a queue has left.
     fn has_news(&self, queue: usize) -> Result<bool> {
         let Some(region) = self.record.output else { return Ok(self.status(queue)? != Status::FINE) };
         let (block, used) = match &self.mirror {
@@ -259,7 +258,7 @@ pub(crate) struct Mirrored {
 }
 
 impl Mirrored {
-    /// Whether both have the same place in host memory.
+    /// Whether both are copies to the same place in host memory.
     pub fn is(&self, other: &Self) -> bool {
         self.to == other.to && self.status.dst_offset == other.status.dst_offset
     }

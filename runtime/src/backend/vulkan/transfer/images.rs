@@ -93,12 +93,13 @@ pub(crate) struct Tables {
     raw: Arc<RawDevice>,
 }
 
-/// What is in the tables.
+/// The samplers of the tables, and the numbers of images in use.
 #[derive(Default)]
 struct Entries {
     samplers: HashMap<Sampling, vk::Sampler>,
-    /// For images of two and three dimensions, how many numbers were given out, and those that were given back.
+    /// Count of the numbers that were given out, for images of two and of three dimensions.
     used: [u32; 2],
+    /// Numbers that were given back.
     free: [Vec<u32>; 2],
 }
 
@@ -115,7 +116,7 @@ impl Entries {
     }
 }
 
-/// How a sampler reads.
+/// The parameters of a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Sampling {
     is_linear: bool,

@@ -42,9 +42,9 @@ pub(crate) struct Staging {
 
 #[derive(Default)]
 struct Blocks {
-    /// Those that no thread uses, the longest unused first.
+    /// Blocks that no thread uses, the longest unused first.
     free: VecDeque<StagingBlock>,
-    /// How many there are, with those in use.
+    /// Number of all blocks, free or in use.
     count: usize,
 }
 
