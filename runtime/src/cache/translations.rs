@@ -22,7 +22,7 @@ pub(crate) struct Description {
     pub names: Vec<String>,
     /// The interface of a translation without kernels.
     pub interface: Interface,
-    /// What is known of the kernels before they are translated.
+    /// The kernels' declarations, known before the kernels are translated.
     pub declarations: Vec<Declaration>,
 }
 

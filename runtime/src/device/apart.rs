@@ -19,14 +19,14 @@ const LARGE: u64 = 2 << 20;
 /// The most doublings of what is reserved at a time.
 const MAX_DOUBLINGS: u32 = 10;
 
-/// Whether memory besides a device's own, known to the caller, lies in a range.
+/// A test whether memory besides a device's own, known to the caller, lies in a range.
 type IsUsed = fn(&Device, MemoryRange) -> bool;
 
-/// What keeps a device's addresses apart.
+/// State of the search for addresses at which no other device has memory.
 #[derive(Default)]
 pub(crate) struct Apart {
     is_used: OnceLock<IsUsed>,
-    /// The addresses of blocks that only keep others from there.
+    /// The addresses of blocks that are kept only so that no allocation gets the addresses.
     kept: Mutex<BTreeSet<u64>>,
     reserved: Mutex<Vec<Reservation>>,
 }
@@ -100,7 +100,7 @@ impl Device {
         lock(&self.apart().reserved).extend(self.backend().reserve(size));
     }
 
-    /// Whether an allocation that isn't merely kept shares bytes with a range of at least one byte.
+    /// Whether an allocation in use shares bytes with a range of at least one byte. Blocks that are merely kept don't count.
     pub(crate) fn overlaps(&self, range: MemoryRange) -> bool {
         let kept = lock(&self.apart().kept);
         self.backend().overlapping(range).iter().any(|found| !kept.contains(&found.address))

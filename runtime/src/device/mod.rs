@@ -68,7 +68,7 @@ struct Shared {
     /// Memory allocated from pools.
     pooled: Pooled,
     default_pool: MemoryPool,
-    /// What all textures have in common.
+    /// The image bits that all textures have in common.
     texture_bits: Arc<TextureBits>,
     /// Whether a module may read textures by samplers.
     wants_images: AtomicBool,
@@ -129,7 +129,7 @@ impl Device {
         self.shared.wants_images.store(true, Relaxed);
     }
 
-    /// What all textures have in common.
+    /// The image bits that all textures have in common.
     pub(crate) fn texture_bits(&self) -> &Arc<TextureBits> {
         &self.shared.texture_bits
     }

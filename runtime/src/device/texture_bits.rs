@@ -1,4 +1,4 @@
-//! Which images are read as exactly as textures are by loads, and what all textures of a device have in common.
+//! Images that are read as exactly as textures are by loads, and the image bits that all textures of a device have in common.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -35,10 +35,10 @@ fn is_normalized(record: &Record) -> bool {
 /// The bits of a record's word about its image that say something about the texture.
 const BITS: u32 = image::IS_PLAIN | image::IS_PLANE | image::IS_VOLUME | image::IS_EXACT;
 
-/// What the records of all living textures of a device say about their images.
+/// The image bits in the records of all living textures of a device.
 #[derive(Default)]
 pub(crate) struct TextureBits {
-    /// How many textures have which bits.
+    /// Number of textures with each combination of bits.
     counts: Mutex<BTreeMap<u32, usize>>,
 }
 

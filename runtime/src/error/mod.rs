@@ -16,7 +16,7 @@ use ptx2spv_translator::{Diagnostics, Feature};
 use crate::texel::error::TextureError;
 use crate::texel::format::FormatError;
 
-/// What a call gives, or why not.
+/// The result of a call: its value, or the [`Error`] that prevented it.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why something could not be done. The fields have names as they are in PTX; messages have the C++ names of kernels, except where
@@ -145,7 +145,7 @@ pub enum Error {
     )]
     ArgumentSize {
         kernel: String,
-        /// Which argument, from 0.
+        /// Index of the argument, from 0.
         index: usize,
         param: String,
         expected: u32,
@@ -159,7 +159,7 @@ pub enum Error {
     )]
     ArgumentKind {
         kernel: String,
-        /// Which argument, from 0.
+        /// Index of the argument, from 0.
         index: usize,
         param: String,
         ty: String,
@@ -173,7 +173,7 @@ pub enum Error {
     )]
     ArgumentPointer {
         kernel: String,
-        /// Which argument, from 0.
+        /// Index of the argument, from 0.
         index: usize,
         param: String,
         size: u32,
@@ -293,7 +293,7 @@ pub enum Error {
         /// The kernel. If it isn't known, all kernels of a module launched since the last such call, at least one of
         /// which was stopped.
         kernels: Vec<String>,
-        /// What stopped the kernel, and why.
+        /// The cause of the stop, in words.
         reason: String,
         /// The place in the kernel, if it is known.
         place: Option<Box<SourceLocation>>,

@@ -80,7 +80,7 @@ pub struct DeviceInfo {
     pub api_version: Version,
     /// Identifies the device across processes and APIs (`VkPhysicalDeviceIDProperties::deviceUUID`).
     pub uuid: [u8; 16],
-    /// Where the device is on the PCI bus; `None` if it isn't there, or if the driver doesn't report it.
+    /// The device's address on the PCI bus; `None` if the device isn't on the bus, or if the driver doesn't report the address.
     pub bus: Option<BusAddress>,
     /// The target for the translator. Its Vulkan version is the one in use, which an instance may keep below the
     /// device's.
@@ -315,8 +315,8 @@ impl Process {
     }
 }
 
-/// How many forks lie between the first process that asked and this one. To ask the system for the process's id would take
-/// a good part of a launch's time. `None` if forks can't be counted.
+/// The number of forks between the first process that asked and this one; `None` if forks can't be counted. To ask the system for the
+/// process's id would take a good part of a launch's time.
 #[cfg(unix)]
 fn forks() -> Option<u32> {
     use std::sync::OnceLock;

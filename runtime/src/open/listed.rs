@@ -45,7 +45,7 @@ impl ListedDevice {
     /// Opens the device. Each call opens it anew.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn open(&self) -> Result<Device> {
         match &self.place {
             Place::Vulkan(found) => open_tested(&found.0, &found.1),
@@ -64,7 +64,7 @@ impl ListedDevice {
 /// once. The first device is that of [`DeviceSelector::Default`].
 ///
 /// # Errors
-/// Those of [`Device::open`].
+/// The errors of [`Device::open`].
 pub fn listed_devices(options: &InstanceOptions) -> Result<Vec<ListedDevice>> {
     let selectors = DeviceSelector::of_environment()?;
     let selected = |selector: &DeviceSelector, info| {
@@ -124,7 +124,7 @@ fn choose<'d>(
     Ok(chosen)
 }
 
-/// Whether work may be spread over a device as over the best one. Several drivers for the processor are still one processor.
+/// Whether work may be spread over a device as over the best one. Several drivers for the host's processor are still one processor.
 fn is_similar(best: &DeviceInfo, other: &DeviceInfo) -> bool {
     other.kind == best.kind && other.kind != DeviceKind::Cpu && other.missing().is_empty()
 }

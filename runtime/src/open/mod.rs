@@ -29,7 +29,7 @@ impl Device {
     /// [`Device::fallback`] says why. With [`DeviceSelector::Vulkan`], opening fails instead.
     ///
     /// # Errors
-    /// Those of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
+    /// The errors of [`Instance::new`] and [`Instance::open`], [`Error::BadReferenceOptions`] and [`Error::Target`] for
     /// invalid options of the reference device, [`Error::NoReference`] in a program built without it.
     pub fn open(selector: &DeviceSelector) -> Result<Self> {
         Self::open_with(selector, &InstanceOptions::default())
@@ -38,7 +38,7 @@ impl Device {
     /// Like [`Device::open`], with options for the Vulkan instance.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn open_with(selector: &DeviceSelector, options: &InstanceOptions) -> Result<Self> {
         let asked = selector;
         let selector = asked.resolve()?;
@@ -70,7 +70,7 @@ impl Device {
     /// wait for other threads' launches.
     ///
     /// # Errors
-    /// Those of launches.
+    /// The errors of launches.
     pub fn warm_up(&self) -> Result {
         if self.info().kind != DeviceKind::Cpu {
             return Ok(());
@@ -101,7 +101,7 @@ impl Instance {
     /// Opens a Vulkan device. [`Device::open`] opens any device, including the reference device, and needs no instance.
     ///
     /// # Errors
-    /// Those of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
+    /// The errors of [`DeviceSelector::choose`], and [`Error::UnusableDevice`] if the chosen device can't run kernels.
     pub fn open(&self, selector: &DeviceSelector) -> Result<Device> {
         let list = self.physical_devices()?;
         let pairs: Vec<_> = list.iter().map(|physical| (&physical.info, physical)).collect();
@@ -166,7 +166,7 @@ impl From<DeviceInfo> for FoundDevices {
 /// Returns the device that [`Device::open_with`] would open, without opening it. It is the only one of the list.
 ///
 /// # Errors
-/// Those of [`Device::open_with`].
+/// The errors of [`Device::open_with`].
 pub fn find_device(selector: &DeviceSelector, options: &InstanceOptions) -> Result<FoundDevices> {
     let asked = selector;
     let selector = asked.resolve()?;
