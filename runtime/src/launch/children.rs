@@ -67,7 +67,7 @@ pub(crate) struct Grid<'a, 'k> {
     pub launch: &'a mut Launch<'k>,
 }
 
-/// What all launches that follow from one launch share.
+/// The state that a launch shares with all launches that follow from it.
 struct Tree<'d> {
     device: &'d Device,
     stream: &'d StreamState,

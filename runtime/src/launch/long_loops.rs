@@ -21,7 +21,7 @@ const PATIENCE: u32 = i32::MAX as u32;
 /// Memory of one launch, which the host reads and writes between dispatches.
 struct Workspace<'d> {
     range: PinnedRange,
-    /// Whether a dispatch may use it that has not ended.
+    /// Whether a dispatch that has not ended may use the workspace.
     in_use: bool,
     device: &'d Device,
 }

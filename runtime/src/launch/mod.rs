@@ -71,7 +71,7 @@ impl Kernel {
     /// As for [`Kernel::launch`].
     ///
     /// # Errors
-    /// Those of [`Kernel::launch`]; [`Error::ForeignBuffer`] also if the stream belongs to another device.
+    /// The errors of [`Kernel::launch`]; [`Error::ForeignBuffer`] also if the stream belongs to another device.
     pub unsafe fn launch_on(&self, stream: &Stream, config: &LaunchConfig, args: &[Arg<'_>]) -> Result {
         self.shared.device.check_same(stream.device())?;
         self.run(stream.state(), config, args)

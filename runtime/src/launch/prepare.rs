@@ -11,7 +11,7 @@ use crate::launch::args::LaunchConfig;
 use crate::module::Module;
 use crate::module::kernel::Kernel;
 
-/// How long it took to prepare a kernel, in this call or an earlier one.
+/// Times of the steps that prepare a kernel, in this call or an earlier one.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, LaunchConfig, Source};

@@ -62,7 +62,7 @@ impl Device {
     /// Allocates a buffer that holds `data`.
     ///
     /// # Errors
-    /// Those of [`Device::alloc`] and [`Buffer::write`].
+    /// The errors of [`Device::alloc`] and [`Buffer::write`].
     pub fn upload<T: Pod>(&self, data: &[T]) -> Result<Buffer> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let buffer = self.alloc(bytes.len() as u64)?;
@@ -182,7 +182,7 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Device::alloc`] and [`Stream::copy_rows_between`](crate::Stream::copy_rows_between).
+    /// The errors of [`Device::alloc`] and [`Stream::copy_rows_between`](crate::Stream::copy_rows_between).
     pub fn copy_to_device(&self, device: &Device) -> Result<Self> {
         let made = device.alloc(self.len)?;
         if device.is(&self.device) {

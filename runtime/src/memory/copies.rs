@@ -198,7 +198,7 @@ impl Stream {
     /// As for [`Stream::copy_rows`].
     ///
     /// # Errors
-    /// Those of [`Stream::copy_rows`] and [`Stream::synchronize`].
+    /// The errors of [`Stream::copy_rows`] and [`Stream::synchronize`].
     pub unsafe fn copy_rows_between(
         &self,
         (from, from_device): (CopySide, &Device),

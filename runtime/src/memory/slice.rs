@@ -53,7 +53,7 @@ impl Device {
     /// Allocates `len` elements with undefined contents.
     ///
     /// # Errors
-    /// Those of [`Device::alloc`].
+    /// The errors of [`Device::alloc`].
     pub fn alloc_slice<T: Pod>(&self, len: usize) -> Result<DeviceSlice<T>> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         Ok(DeviceSlice { buffer: Arc::new(self.alloc(bytes)?), start: 0, len, element: PhantomData })
@@ -62,7 +62,7 @@ impl Device {
     /// Allocates a slice that holds `data`.
     ///
     /// # Errors
-    /// Those of [`Device::upload`].
+    /// The errors of [`Device::upload`].
     pub fn upload_slice<T: Pod>(&self, data: &[T]) -> Result<DeviceSlice<T>> {
         Ok(DeviceSlice { buffer: Arc::new(self.upload(data)?), start: 0, len: data.len(), element: PhantomData })
     }
@@ -155,7 +155,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// Reads all elements into a new vector.
     ///
     /// # Errors
-    /// Those of [`Buffer::read`].
+    /// The errors of [`Buffer::read`].
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut list = vec![T::zeroed(); self.len];
         self.read(&mut list)?;

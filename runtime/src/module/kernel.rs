@@ -79,7 +79,7 @@ impl Kernel {
     /// KiB. Launches by the host have no such limit.
     ///
     /// # Errors
-    /// Those of [`crate::Buffer::write`].
+    /// The errors of [`crate::Buffer::write`].
     pub fn set_launched_shared_limit(&self, bytes: u32) -> Result {
         self.shared.variables.set_shared_limit(self.name(), bytes)
     }
@@ -134,7 +134,7 @@ impl DeclaredKernel {
     /// The kernel, translated now unless it has been.
     ///
     /// # Errors
-    /// Those of [`Module::kernel`](crate::Module::kernel).
+    /// The errors of [`Module::kernel`](crate::Module::kernel).
     pub fn kernel(&self) -> Result<&Kernel> {
         if let Some(kernel) = self.translated.get() {
             return Ok(kernel);
@@ -143,7 +143,7 @@ impl DeclaredKernel {
         Ok(self.translated.get_or_init(|| kernel))
     }
 
-    /// Whether it has been translated.
+    /// Whether the kernel has been translated.
     pub fn is_translated(&self) -> bool {
         self.translated.get().is_some()
     }
@@ -167,7 +167,7 @@ impl DeclaredKernel {
     /// As [`Kernel::set_launched_shared_limit`].
     ///
     /// # Errors
-    /// Those of [`crate::Buffer::write`].
+    /// The errors of [`crate::Buffer::write`].
     pub fn set_launched_shared_limit(&self, bytes: u32) -> Result {
         self.module.variables.set_shared_limit(self.name(), bytes)
     }

@@ -70,7 +70,7 @@ impl Device {
     /// Like [`Device::load`], with options.
     ///
     /// # Errors
-    /// Those of [`Device::load`].
+    /// The errors of [`Device::load`].
     pub fn load_with(&self, source: &Source, options: LoadOptions) -> Result<Module> {
         Module::from_source(self, source, None, options)
     }
@@ -89,7 +89,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Device::load`].
+    /// The errors of [`Device::load`].
     pub fn load_program(&self, program: &Program, options: LoadOptions) -> Result<Module> {
         Module::from_source(self, program.source(), Some(program), options)
     }
@@ -100,7 +100,7 @@ impl Device {
     /// As for [`Device::load_spirv`]: the translation is unchanged.
     ///
     /// # Errors
-    /// Those of [`Device::load_spirv`].
+    /// The errors of [`Device::load_spirv`].
     pub unsafe fn load_translated(&self, translation: &Translation) -> Result<Module> {
         // SAFETY: by the contract.
         unsafe { self.load_spirv(&translation.spirv, &translation.interface) }
@@ -170,7 +170,7 @@ impl Module {
     /// found out now.
     ///
     /// # Errors
-    /// Those of [`Module::kernel`].
+    /// The errors of [`Module::kernel`].
     pub fn declared_kernel(&self, name: &str) -> Result<DeclaredKernel> {
         DeclaredKernel::of_module(&self.shared, name)
     }
@@ -180,7 +180,7 @@ impl Module {
     /// [`Module::kernel`] is enough.
     ///
     /// # Errors
-    /// Those of [`Module::kernel`], also if the kernel sets another size; [`Error::Interface`] if the module was loaded
+    /// The errors of [`Module::kernel`], also if the kernel sets another size; [`Error::Interface`] if the module was loaded
     /// as a translation that is not for this size.
     pub fn cluster_kernel(&self, name: &str, size: [u32; 3]) -> Result<Kernel> {
         Kernel::of_module(&self.shared, name, Some(size), false)
@@ -193,7 +193,7 @@ impl Module {
     /// therefore returns when the kernel has ended. `cluster` is as in [`Module::cluster_kernel`].
     ///
     /// # Errors
-    /// Those of [`Module::cluster_kernel`].
+    /// The errors of [`Module::cluster_kernel`].
     pub fn cooperative_kernel(&self, name: &str, cluster: Option<[u32; 3]>) -> Result<Kernel> {
         Kernel::of_module(&self.shared, name, cluster, true)
     }
@@ -250,12 +250,12 @@ impl Module {
         self.shared.variables.read(name, offset, bytes)
     }
 
-    /// How often warps have executed `pmevent`, for each of the 16 events, in all launches since the module was loaded
-    /// or [`Module::reset_counters`] was called. CUDA reserves the first eight for programs (`__prof_trigger`). All
-    /// zeros if no kernel of the module has `pmevent`.
+    /// The number of times that warps have executed `pmevent`, for each of the 16 events, in all launches since the module was loaded or
+    /// [`Module::reset_counters`] was called. CUDA reserves the first eight for programs (`__prof_trigger`). All zeros if no kernel of the
+    /// module has `pmevent`.
     ///
     /// # Errors
-    /// Those of [`crate::Buffer::read`].
+    /// The errors of [`crate::Buffer::read`].
     pub fn counters(&self) -> Result<[u64; Counters::COUNT as usize]> {
         self.shared.variables.counters()
     }
@@ -263,7 +263,7 @@ impl Module {
     /// Sets the counters of `pmevent` to zero, after everything launched before.
     ///
     /// # Errors
-    /// Those of [`crate::Buffer::write`].
+    /// The errors of [`crate::Buffer::write`].
     pub fn reset_counters(&self) -> Result {
         self.shared.variables.reset_counters()
     }

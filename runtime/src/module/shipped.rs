@@ -101,8 +101,8 @@ impl Module {
     }
 }
 
-/// Whether a variant takes larger blocks or more shared memory of some kernel than another variant, and can replace it:
-/// its variables are at the same offsets, and its reports can be told apart from the other's.
+/// Whether a variant can replace another one, and takes larger blocks or more shared memory of some kernel. A replacement has its variables
+/// at the same offsets, and its reports can be told apart from the other's.
 fn is_larger(limits: &Limits, variant: &Interface, other: &Interface) -> bool {
     let places = |i: &Interface| (i.status, i.output, i.heap, i.counters);
     let distinct = |a: &Entry, b: &Entry| a.number != b.number || a.name == b.name && a.reports == b.reports;

@@ -115,7 +115,7 @@ impl Reference {
     /// Binds a texture reference to a part of an array, or to an array with elements of another format.
     ///
     /// # Errors
-    /// Those of [`Reference::bind_texture`].
+    /// The errors of [`Reference::bind_texture`].
     pub fn bind_texture_view(
         &self,
         resource: &Resource,
@@ -151,7 +151,7 @@ impl Reference {
     /// Unbinds the reference.
     ///
     /// # Errors
-    /// Those of [`Module::write_variable`].
+    /// The errors of [`Module::write_variable`].
     pub fn unbind(&self) -> Result {
         self.bind(&Record::default(), None)
     }

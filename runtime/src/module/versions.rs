@@ -113,7 +113,7 @@ impl KernelVersions {
 pub(crate) struct Loaded {
     pub device: Device,
     pub names: Vec<String>,
-    /// What is known of kernels before they are translated; those are missing that can't be.
+    /// The kernels' declarations, known before the kernels are translated. Kernels that can't be translated may have none.
     pub declarations: Vec<Declaration>,
     pub variables: Arc<LoadedVariables>,
     pub code: Arc<Code>,

@@ -108,7 +108,7 @@ impl Event {
     /// Waits until everything before the event has finished.
     ///
     /// # Errors
-    /// Those of [`Device::synchronize`].
+    /// The errors of [`Device::synchronize`].
     pub fn synchronize(&self) -> Result {
         self.synchronize_for(Duration::MAX)
     }

@@ -151,7 +151,7 @@ impl Stream {
     /// Writes bytes at an address. They are read during the call, which doesn't wait for the device.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::write`](crate::DeviceMemory::write).
+    /// The errors of [`DeviceMemory::write`](crate::DeviceMemory::write).
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result {
         if !self.device.check_range(address, bytes.len() as u64)? {
             return Ok(());
@@ -163,7 +163,7 @@ impl Stream {
     /// Reads bytes from an address, after all earlier work of the stream, and waits for that.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::read`](crate::DeviceMemory::read).
+    /// The errors of [`DeviceMemory::read`](crate::DeviceMemory::read).
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         if self.device.check_range(address, bytes.len() as u64)? {
             return self.download(address, &Shape::linear(bytes.len() as u64), bytes);
@@ -174,7 +174,7 @@ impl Stream {
     /// Copies `bytes` bytes between ranges that don't overlap. Either may be pinned memory.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::copy`](crate::DeviceMemory::copy).
+    /// The errors of [`DeviceMemory::copy`](crate::DeviceMemory::copy).
     pub fn copy(&self, from: u64, to: u64, bytes: u64) -> Result {
         if !self.device.check_range(from, bytes)? || !self.device.check_range(to, bytes)? {
             return Ok(());
@@ -185,7 +185,7 @@ impl Stream {
     /// Fills memory with `count` numbers.
     ///
     /// # Errors
-    /// Those of [`DeviceMemory::set`](crate::DeviceMemory::set).
+    /// The errors of [`DeviceMemory::set`](crate::DeviceMemory::set).
     pub fn set(&self, address: u64, value: impl Into<SetValue>, count: u64) -> Result {
         self.set_rows(address, 0, value, count, 1)
     }
@@ -220,7 +220,7 @@ impl Stream {
     /// stream has ended well.
     ///
     /// # Errors
-    /// Those of [`Stream::call`].
+    /// The errors of [`Stream::call`].
     pub fn call_always(&self, function: impl FnOnce(bool) + Send + 'static) -> Result {
         self.device.add_function(&self.state, Box::new(function))
     }
@@ -242,7 +242,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// Those of the function, and [`Error::Timeout`] if host functions of the stream take too long: the call waits for them.
+    /// The errors of the function, and [`Error::Timeout`] if host functions of the stream take too long: the call waits for them.
     pub fn together<E: From<Error>>(&self, commands: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         drop(self.device.wait_to_submit(&self.state)?);
         let _held = self.device.hold();
@@ -252,7 +252,7 @@ impl Stream {
     /// Runs commands one after another. Neighbours that don't wait are submitted [`together`](Self::together).
     ///
     /// # Errors
-    /// Those of the commands and of [`Stream::together`].
+    /// The errors of the commands, and of [`Stream::together`].
     pub fn in_parts<T, E: From<Error>>(
         &self,
         commands: &[T],
@@ -277,7 +277,7 @@ impl Stream {
     /// Waits until everything in the stream has finished.
     ///
     /// # Errors
-    /// Those of [`Device::synchronize`].
+    /// The errors of [`Device::synchronize`].
     pub fn synchronize(&self) -> Result {
         self.synchronize_for(Duration::MAX)
     }
