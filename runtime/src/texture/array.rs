@@ -217,7 +217,7 @@ impl Device {
     /// Creates an array with several levels.
     ///
     /// # Errors
-    /// Those of [`Device::array`], and [`TextureError::Levels`].
+    /// The errors of [`Device::array`], and [`TextureError::Levels`].
     pub fn mipmapped_array(&self, descriptor: &ArrayDescriptor, levels: u32) -> Result<MipmappedArray> {
         Ok(MipmappedArray { storage: Storage::new(self, *descriptor, levels)? })
     }

@@ -1,11 +1,11 @@
-//! How a texture is read, like CUDA's `CUDA_TEXTURE_DESC`.
+//! Sampling parameters of textures, like CUDA's `CUDA_TEXTURE_DESC`.
 
 use ptx2spv_translator::interface::texture::{AddressMode, Filter, Record, Texel, flag};
 
 use crate::texel::error::TextureError;
 use crate::texel::format::{ChannelFormat, ReadMode};
 
-/// How a texture is read. The default is that of CUDA's runtime: all zero.
+/// Sampling parameters of a texture. The default is that of CUDA's runtime: all zero.
 ///
 /// ```
 /// use ptx2spv_runtime::{AddressMode, Filter, ReadMode, TextureDescriptor};
@@ -29,8 +29,8 @@ pub struct TextureDescriptor {
     pub read_mode: ReadMode,
     /// Whether coordinates from 0 to 1 span the texture. Required for textures with several levels.
     pub normalized_coordinates: bool,
-    /// Whether unsigned 8-bit channels that are read as floats are sRGB: the first three of four channels, the first of two. Other
-    /// formats are read as without this.
+    /// Whether unsigned 8-bit channels that are read as floats are sRGB: the first three of four channels, the first of two. Other formats
+    /// ignore the flag.
     pub srgb: bool,
     /// Maximum anisotropy, clamped to 1 to 16. Filtering is always isotropic.
     pub max_anisotropy: u32,
@@ -46,7 +46,7 @@ pub struct TextureDescriptor {
     pub border_color: [f32; 4],
     /// Whether filters cross the edges of a cube's faces. Address modes are ignored then.
     pub seamless_cube: bool,
-    /// Whether interpolation between levels must not be simplified. It never is.
+    /// Whether interpolation between levels must not be simplified, which never happens.
     pub no_trilinear_optimization: bool,
 }
 

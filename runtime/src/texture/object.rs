@@ -132,7 +132,7 @@ impl Device {
     /// Makes a texture object of a part of an array, or of an array with elements of another format.
     ///
     /// # Errors
-    /// Those of [`Device::texture`].
+    /// The errors of [`Device::texture`].
     pub fn texture_view(
         &self,
         resource: &Resource,
@@ -186,7 +186,7 @@ impl Texture {
         &self.shared.resource
     }
 
-    /// How the texture is read.
+    /// The texture's sampling parameters.
     pub fn descriptor(&self) -> &TextureDescriptor {
         &self.shared.descriptor
     }
@@ -209,8 +209,8 @@ impl Surface {
     }
 }
 
-/// Whether a texture can have an image: whether that would show the whole of an array without levels and layers that only the host
-/// changes, and a sampler could read it in the texture's way.
+/// Whether a texture can have an image. The image has to show the whole of an array without levels and layers that only the host changes,
+/// and a sampler has to read the image in the texture's way.
 fn may_have_image(resource: &Resource, view: Option<&ResourceView>, record: &Record) -> bool {
     let Resource::Array(array) = resource else { return false };
     let is_whole = view.is_none() && array.storage().levels.len() == 1 && !array.descriptor().surface;

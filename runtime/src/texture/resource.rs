@@ -277,7 +277,7 @@ impl Bindings {
     /// reference, both steps happen in the same order.
     ///
     /// # Errors
-    /// Those of `write`. The previous binding then remains.
+    /// The errors of `write`. The previous binding then remains.
     pub fn replace<E>(
         &self,
         reference: (String, u64),

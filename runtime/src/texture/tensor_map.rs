@@ -86,7 +86,7 @@ impl TensorType {
     }
 }
 
-/// How the first dimension, the channels, lies in device memory.
+/// The layout of the first dimension, the channels, in device memory.
 ///
 /// ```
 /// use ptx2spv_runtime::TensorInterleave;
@@ -156,7 +156,7 @@ pub struct Tensor<'a> {
     pub strides: &'a [u64],
     /// Steps between the elements that are copied, 1 to 8. The first one has no effect.
     pub steps: &'a [u32],
-    /// How channels are interleaved, which takes three dimensions at least.
+    /// The interleaving of channels, which takes three dimensions at least.
     pub interleave: TensorInterleave,
     /// The swizzle mode in shared memory.
     pub swizzle: TensorSwizzle,
