@@ -104,7 +104,7 @@ fn condition(word: &str) -> String {
     }
 }
 
-/// Where a type ends: at the first bracket that begins before it.
+/// The index at which a type ends: that of the first bracket that begins before the type.
 fn end_of_type(text: &str) -> usize {
     let mut depth = 0;
     let closes = |c: char| {

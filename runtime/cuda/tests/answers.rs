@@ -145,7 +145,7 @@ fn answers(state: usize) -> Anything<BTreeMap<(String, usize), u32>> {
     Ok(answers)
 }
 
-/// Whether a call passes memory as a handle. NVIDIA's driver reads the memory, and answers what it finds there.
+/// Whether a call passes memory as a handle. NVIDIA's driver reads the memory, and its answer depends on the contents.
 fn has_false_handle(arguments: &[&str], number: usize) -> bool {
     let is_handle = |ty: &str| ty.ends_with("Handle") && !ty.starts_with("Out<") && !ty.starts_with("In<");
     arguments.iter().enumerate().any(|(index, ty)| is_handle(ty) && kind(number, index) > 0)

@@ -108,7 +108,7 @@ fn run_with_version(name: Option<&str>) -> Result<String, Box<dyn Error>> {
     Ok(version.unwrap_or_else(|| panic!("{:?}\n{out}{errors}", run.status)).to_owned())
 }
 
-/// What each call does to a stream capture, as recorded on an H200.
+/// The effect of each call on a stream capture, as recorded on an H200.
 #[test]
 fn captures() -> Anything {
     let (out, errors) = run_with(None, "capture.c", &[])?;
@@ -251,7 +251,7 @@ fn threads_use_what_others_destroy() -> Anything {
     run_on(None, "threads.c", "done\n").map(|_| ())
 }
 
-/// What the module says of itself is kept by the first program, and each kernel by the second, which translates them.
+/// The first program keeps the module's description in the cache, and the second one each kernel too, since it translates the kernels.
 #[test]
 fn kernels_are_loaded_lazily_or_with_their_module() -> Anything {
     let (folder, cache) = (folder()?, tempfile::tempdir()?);

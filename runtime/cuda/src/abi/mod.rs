@@ -1,4 +1,4 @@
-//! What all exported functions share: their table, errors, handles and pointers.
+//! The parts that all exported functions share: their table, errors, handles and pointers.
 
 pub(crate) mod call;
 pub(crate) mod code;

@@ -42,10 +42,10 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// What `cuLaunchHostFunc` runs.
+/// A function that `cuLaunchHostFunc` runs.
 pub(crate) type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// What `cuStreamAddCallback` runs.
+/// A function that `cuStreamAddCallback` runs.
 pub(crate) type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, *mut c_void)>;
 
 /// Dynamic shared memory as a function of the block size.

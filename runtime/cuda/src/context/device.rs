@@ -98,8 +98,8 @@ pub(crate) fn by_bus_id(device: Out<c_int>, text: Text) -> Result {
     device.set(c_int::try_from(found).unwrap_or(c_int::MAX))
 }
 
-/// Whether kernels of a device can follow the addresses of another one's memory. Vulkan's devices have address spaces of their own,
-/// apart from those that run on the processor and whose addresses are the process's.
+/// Whether kernels of one device can access the memory of another by its addresses. Vulkan's devices have address spaces of their own,
+/// except for devices that run on the processor and use the process's addresses.
 pub(crate) fn is_accessible(device: &Device, peer: &Device) -> Result<bool> {
     let shares_addresses = |device: &Device| {
         if device.info().kind != DeviceKind::Cpu {

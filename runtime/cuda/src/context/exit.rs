@@ -73,7 +73,7 @@ mod system {
 mod system {
     use std::sync::OnceLock;
 
-    /// What the exit calls.
+    /// The function that the exit calls.
     static IS_IDLE: OnceLock<fn() -> bool> = OnceLock::new();
 
     /// Has the first function called at the exit. There is nothing else to do.

@@ -186,7 +186,7 @@ impl Open {
     }
 }
 
-/// How long the process's exit waits for kernels and for calls of other threads.
+/// The longest wait of the process's exit for kernels and for calls of other threads.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Has the exit wait for the devices once more, and earlier: a launch has had the driver register the exit handlers of its compiler. The library goes

@@ -1,4 +1,4 @@
-//! Which devices a process sees, in which order: CUDA's variables.
+//! The devices that a process sees, and their order: CUDA's variables.
 
 use ptx2spv_runtime::{BusAddress, DeviceInfo};
 

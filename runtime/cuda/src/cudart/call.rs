@@ -12,7 +12,7 @@ use crate::cudart::error;
 use crate::cudart::types::ChannelFormat;
 use crate::module::lifetime;
 
-/// What a function needs before its body. Functions that need nothing don't set the thread's last error.
+/// The requirements of a function before its body. Functions that need nothing don't set the thread's last error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,

@@ -17,7 +17,7 @@ pub(crate) trait Command: Any + Send + Sync {
 
     fn kind(&self) -> NodeKind;
 
-    /// What an executable graph has in the command's place, if not the command itself.
+    /// The command of an executable graph in this command's place, if it is another one.
     fn executable(&self, _flags: u64) -> Option<Result<SharedCommand>> {
         None
     }
@@ -39,7 +39,7 @@ pub(crate) trait Description: Copy {
     fn command(self) -> Result<SharedCommand>;
 }
 
-/// What makes a command for a graph node: a caller's description, or a function.
+/// A source of a command for a graph node: a caller's description, or a function.
 pub(crate) trait Maker {
     fn make(self) -> Result<SharedCommand>;
 }

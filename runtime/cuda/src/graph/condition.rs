@@ -17,9 +17,9 @@ pub(crate) type Conditions = Arc<Mutex<Vec<Arc<Condition>>>>;
 /// A value that decides on a node.
 pub(crate) struct Condition {
     word: Buffer,
-    /// What launches of the graph begin with.
+    /// The value that each launch of the graph begins with, if launches set one.
     first: Option<c_uint>,
-    /// Whether a node has the condition; there can only be one.
+    /// Whether a node has the condition. Only one node can have it.
     taken: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! What launches of graphs run: the commands one after another, in topological order.
+//! Launches of graphs: the commands run one after another, in topological order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

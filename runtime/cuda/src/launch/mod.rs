@@ -25,7 +25,7 @@ const BUFFER_SIZE: usize = 2;
 /// Most arguments whose list needs no allocation.
 const FEW: usize = 32;
 
-/// Where a launch's arguments are.
+/// The arguments of a launch, as the caller passes them.
 #[derive(Clone, Copy)]
 enum Arguments<'a> {
     /// A pointer to each.

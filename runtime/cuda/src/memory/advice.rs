@@ -1,4 +1,4 @@
-//! What programs have advised for ranges of managed memory. Nothing follows the advice; programs can read it.
+//! Advice of programs for ranges of managed memory. Nothing follows the advice; programs can read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;

@@ -46,7 +46,7 @@ impl Shared {
     }
 }
 
-/// How often each allocation is open, by address.
+/// The number of times that each allocation is open, by address.
 static OPENED: LazyLock<Mutex<HashMap<u64, usize>>> = LazyLock::new(Mutex::default);
 
 pub(crate) fn memory_handle(address: u64) -> Result<Shared> {

@@ -94,7 +94,7 @@ pub(crate) fn prefetch_on(address: u64, bytes: usize, device: c_int, flags: c_ui
 /// `CU_DEVICE_INVALID`.
 const NO_DEVICE: c_int = -2;
 
-/// What all parts of a range have in common.
+/// The value that all parts of a range have in common.
 fn common<T: PartialEq>(list: &[Advice], read: impl Fn(&Advice) -> Option<T>) -> Option<T> {
     let first = read(list.first()?)?;
     list.iter().all(|advice| read(advice).as_ref() == Some(&first)).then_some(first)

@@ -40,7 +40,7 @@ pub(crate) struct Allocation {
     pub on_device: Option<u64>,
     /// The runtime's allocation, which may begin earlier.
     block: Option<u64>,
-    /// What the memory was lent from.
+    /// The graph's reserved memory that was lent to the program, if the allocation is part of it.
     lender: Option<Arc<Reserved>>,
     /// Unique, even among allocations that had the same address.
     pub id: u64,
@@ -113,7 +113,7 @@ impl Owner {
     }
 }
 
-/// What lies at an address.
+/// The kind of memory at an address.
 pub(crate) enum Place {
     /// Memory with this device address: an allocation, or a module's variables.
     Device(u64),
@@ -125,7 +125,7 @@ pub(crate) enum Place {
     Unknown,
 }
 
-/// What a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
+/// The memory that a range lies in. It is looked up once: other threads may free and allocate meanwhile. Fails if the range begins in an
 /// allocation or a module's variables, and ends after them.
 pub(crate) fn place(context: &Context, address: u64, bytes: u64) -> Result<Place> {
     let Some((start, allocation)) = find(address) else {
@@ -255,7 +255,8 @@ pub(crate) fn allocate_by(
     Ok(range.address)
 }
 
-/// Whether another device has memory at some of these addresses, or programs use them for memory that it shares with the host.
+/// Whether another device has memory at some of these addresses, or programs use the addresses for memory that another device shares with
+/// the host.
 pub(crate) fn is_used_elsewhere(device: &Device, range: MemoryRange) -> bool {
     let others = state::opened_beside(device);
     if others.is_empty() {

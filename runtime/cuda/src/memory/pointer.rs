@@ -7,7 +7,7 @@ use crate::context::{self, ContextHandle};
 use crate::memory::variables::{self, Variables};
 use crate::memory::{self, MemoryKind};
 
-/// What is known of an address.
+/// Attributes of the memory at an address.
 pub(crate) struct Known {
     pub start: u64,
     pub size: u64,

@@ -184,7 +184,7 @@ fn is_accessible(pool: &Pool, device: c_int) -> Result<bool> {
     Ok(pool.device == device || device::can_access_peer(device, pool.device)? != 0)
 }
 
-/// Whether a location has access: reading and writing, or none.
+/// The access of a location to a pool's memory: reading and writing, or none.
 pub(crate) fn access(pool: PoolHandle, location: In<[c_int; 2]>) -> Result<c_uint> {
     let pool = pool.get()?;
     match location.get()? {

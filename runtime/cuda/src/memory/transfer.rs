@@ -1,4 +1,4 @@
-//! How copies and fills run: complete when the call returns, as far as CUDA promises that, or in stream order.
+//! Submission of copies and fills: complete when the call returns, as far as CUDA promises that, or in stream order.
 
 use crate::abi::Result;
 use crate::stream::StreamHandle;

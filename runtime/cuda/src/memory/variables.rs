@@ -1,4 +1,4 @@
-//! Where the variables of loaded modules lie: the ranges of all devices, by which addresses in variables are found.
+//! The addresses of loaded modules' variables: the ranges of all devices, by which addresses in variables are found.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;

@@ -78,7 +78,7 @@ impl State {
         self.mappings.retain(|_, mapping| mapping.is_mapped || is_alive(&mapping.physical));
     }
 
-    /// What is mapped at an address.
+    /// The mapping that contains an address.
     fn at(&self, address: u64) -> Result<&Mapping> {
         let (start, mapping) = self.mappings.range(..=address).next_back().ok_or(INVALID_VALUE)?;
         let is_inside = mapping.is_mapped && address - start < mapping.physical.size;
@@ -290,7 +290,7 @@ pub(crate) fn access(location: In<[c_int; 2]>, address: u64) -> Result<c_ulonglo
     Ok(lock(&STATE).at(address)?.access.into())
 }
 
-/// How many bytes from a mapped address on the host's functions can access; `None` where nothing is mapped.
+/// The number of bytes, from a mapped address on, that the host's functions can access; `None` where nothing is mapped.
 pub(crate) fn reach(address: u64) -> Option<u64> {
     let state = lock(&STATE);
     let (start, _) = state.mappings.range(..=address).next_back()?;

@@ -83,7 +83,7 @@ struct Primary {
     context: ContextHandle,
     retained: u32,
     flags: c_uint,
-    /// Whether the runtime API holds one of the references.
+    /// Whether the runtime API holds one of the retained references.
     is_held: bool,
 }
 

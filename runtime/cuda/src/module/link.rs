@@ -23,7 +23,7 @@ pub(crate) struct Link {
 
 struct State {
     linker: Linker,
-    /// How many inputs were given: inputs without a name have a number in errors.
+    /// Number of inputs so far: errors name an input without a name by its number.
     inputs: usize,
     /// The linked image with a terminating zero. Callers may read it until the link is destroyed.
     image: Option<Box<[u8]>>,

@@ -21,7 +21,7 @@ const LOADING_VARIABLE: &str = "CUDA_MODULE_LOADING";
 /// The attribute of managed variables in PTX.
 const MANAGED: &str = ".managed";
 
-/// Whether kernels are translated with their module, in parallel, and not when they are first launched.
+/// Whether kernels are translated with their module, in parallel, and not at their first launch.
 pub(crate) fn is_eager() -> bool {
     std::env::var_os(LOADING_VARIABLE).is_some_and(|value| value == "EAGER")
 }

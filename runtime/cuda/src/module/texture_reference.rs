@@ -42,7 +42,7 @@ struct State {
     is_changed: bool,
 }
 
-/// What a texture reference is bound to.
+/// The binding of a texture reference.
 #[derive(Clone)]
 enum Bound {
     Nothing,

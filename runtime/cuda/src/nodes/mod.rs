@@ -128,7 +128,7 @@ pub(crate) fn command_of(node: NodeHandle) -> Result<SharedCommand> {
     Ok(command.clone())
 }
 
-/// What a function reads from a node's command, which must have the type.
+/// Reads a property of a node's command. Fails if the command is of another type.
 fn read<T: Command, P>(node: NodeHandle, read: impl FnOnce(&T) -> P) -> Result<P> {
     let command = command_of(node)?;
     Ok(read(command::of_type(&command).ok_or(INVALID_VALUE)?))

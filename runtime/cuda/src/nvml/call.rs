@@ -30,7 +30,7 @@ fn number(code: Code) -> u32 {
     }
 }
 
-/// What a result code of NVML's means.
+/// The message of a result code of NVML.
 pub(super) fn text(result: u32) -> &'static CStr {
     match result {
         0 => c"success",

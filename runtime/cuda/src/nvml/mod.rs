@@ -16,7 +16,7 @@ use crate::abi::{INVALID_VALUE, Memory, NOT_FOUND, NOT_INITIALIZED, Out, Result,
 use crate::context::{device, state, visible};
 use call::TOO_SMALL;
 
-/// What is known of a device.
+/// The attributes of a device.
 struct Known {
     /// The device's number. Its handle is one more.
     number: usize,

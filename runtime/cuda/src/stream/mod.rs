@@ -126,8 +126,8 @@ impl Used {
         command.run(&self.context, &self.stream).map_err(|code| self.context.broken_by(code))
     }
 
-    /// Whether commands become nodes of a graph. Fails if the capture is invalid, or if the stream is the legacy one, for which others that are
-    /// captured would wait.
+    /// Whether commands become nodes of a graph. Fails if the capture is invalid. Fails also for the legacy stream while streams are
+    /// captured that would wait for it.
     pub fn is_capturing(&self) -> Result<bool> {
         self.point().map(|point| point.is_some())
     }
