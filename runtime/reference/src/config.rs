@@ -20,7 +20,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 pub struct Config {
     /// The device to imitate: features, limits, subgroup sizes. Facts and quirks have no effect here.
     pub target: Target,
-    /// How it runs.
+    /// The mode of execution.
     pub mode: Mode,
     /// Number of host threads for workgroups in plain mode, at least 1. The other modes use one thread.
     pub threads: usize,
@@ -38,7 +38,7 @@ impl Default for Config {
     }
 }
 
-/// How modules are run.
+/// The mode of execution: with or without checks, and the choices where Vulkan permits several behaviors.
 ///
 /// ```
 /// use ptx2spv_reference::{Config, Device, Mode};

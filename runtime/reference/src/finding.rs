@@ -22,7 +22,7 @@ pub struct Finding {
     pub site: Site,
     /// The other access of a race, or the origin of an undefined value.
     pub other: Option<Site>,
-    /// How often the same kind of finding occurred again at the same instruction.
+    /// Number of further findings of the same kind at the same instruction.
     pub repeated: u64,
 }
 

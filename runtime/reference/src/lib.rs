@@ -6,11 +6,10 @@
 //! undefined behavior and reports it as [`Finding`]s. In *adversarial* mode, which a seed makes repeatable, it chooses
 //! the worst permitted behavior wherever Vulkan leaves a choice.
 //!
-//! How a module runs: `module` reads the words, `requirements` refuses features that the target lacks, `compile`
-//! turns an entry point into `code`, and `run` runs the code with the operations of `arithmetic` on the memory of
-//! `memory`.
+//! The stages of a run: `module` reads the words, `requirements` refuses features that the target lacks, `compile` turns an entry point
+//! into `code`, and `run` runs the code with the operations of `arithmetic` on the memory of `memory`.
 //!
-//! Without the feature `interpreter`, the crate has only what findings are.
+//! Without the feature `interpreter`, the crate has only the types of findings.
 
 // Callers get errors, not panics.
 #![cfg_attr(

@@ -119,7 +119,7 @@ impl<'a, F: Format, C: Choice> Env<'a, F, C> {
         if F::is_denormal(a) && self.flushes() { a & F::SIGN } else { a }
     }
 
-    /// Whether a denormal becomes zero. With `DenormPreserve` it must not.
+    /// Whether a denormal is flushed to zero, which `DenormPreserve` forbids.
     fn flushes(&mut self) -> bool {
         !self.control.denormals_kept && self.once_in(2)
     }

@@ -141,7 +141,7 @@ impl Ternary {
 }
 
 impl AtomicOp {
-    /// What is in memory of width `bits` afterwards, given the old value, the operand and what it is compared with.
+    /// The new contents of memory of width `bits`, given the old value, the operand and the comparator.
     pub fn apply<C: Choice>(self, bits: u8, operands: [u64; 3], floats: &FloatControls, choice: &mut C) -> u64 {
         let [old, value, comparator] = operands;
         match self {

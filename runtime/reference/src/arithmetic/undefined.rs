@@ -84,7 +84,7 @@ fn through_binary(op: Binary, bits: u8, [a, b]: [u64; 2], [ua, ub]: [u64; 2]) ->
     }
 }
 
-/// Whether `a` is less than `b`, unless that depends on undefined bits.
+/// Whether `a` is less than `b`; `None` if undefined bits decide.
 fn less([a, b]: [u64; 2], [ua, ub]: [u64; 2]) -> Option<bool> {
     if a | ua < b & !ub {
         Some(true)

@@ -10,7 +10,7 @@ pub enum Source {
     Glsl(Glsl),
     /// The update of memory by an atomic.
     Atomic(Core),
-    /// What a reduction or scan of a subgroup combines values by.
+    /// The combination of values in a reduction or scan of a subgroup.
     Group(Core),
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Mode {
     pub mode: u32,
     /// The operands: literals, or ids of constants if [`Mode::ids`].
     pub operands: Vec<u32>,
-    /// Whether it was declared by `OpExecutionModeId`.
+    /// Whether the mode was declared by `OpExecutionModeId`.
     pub ids: bool,
     pub word: u32,
 }

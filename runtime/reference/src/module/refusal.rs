@@ -6,7 +6,7 @@
 pub struct Refusal {
     /// The violated rule: a feature or limit by Vulkan's name, a VUID, or a section of the SPIR-V specification.
     pub rule: String,
-    /// How the rule is violated.
+    /// The violation, in words.
     pub message: String,
 }
 

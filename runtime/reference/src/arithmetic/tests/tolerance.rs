@@ -185,7 +185,7 @@ impl Range {
         if near { result.absolute(2_f64.powi(if self.half { -7 } else { -21 })) } else { result }
     }
 
-    /// Whether Vulkan permits a result, given the exact result. `self` is the range of the formula.
+    /// Whether Vulkan permits a result, given the exact one. `self` is the range of the formula.
     fn permits(self, found: f64, exact: f64) -> bool {
         let error = (exact - self.low).abs().max((exact - self.high).abs());
         error.is_nan() || (found >= exact - error && found <= exact + error)

@@ -53,7 +53,7 @@ impl How {
         classes(semantics).fold(own, |how, class| Self(how.0 | 1 << class << Self::CLASSES))
     }
 
-    /// Whether synchronization of a storage class orders the access: its own class, and those in its semantics.
+    /// Whether synchronization of a storage class orders the access: the access's own class, and the classes in its semantics.
     pub(super) fn concerns(self, class: usize) -> bool {
         self.0 >> Self::CLASSES >> class & 1 != 0
     }
@@ -91,8 +91,8 @@ impl How {
         self.0 >> Self::BYTES & 3 == other.0 >> Self::BYTES & 3
     }
 
-    /// Whether everything that races with an earlier access also races with this one, given that the earlier one
-    /// happened before. Both are atomic, or neither is.
+    /// Whether each access that races with an earlier access also races with this one, given that the earlier one happened before. Both are
+    /// atomic, or neither is.
     pub(super) fn covers(self, earlier: Self) -> bool {
         let atomic = self.is_atomic();
         (self.writes() || !earlier.writes())

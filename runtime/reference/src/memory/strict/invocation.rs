@@ -77,7 +77,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// Whether it includes everything that an older fence passes on.
+    /// Whether the fence passes on everything that an older fence passes on.
     pub fn supersedes(&self, older: &Self) -> bool {
         let (own, older_semantics) = (self.semantics, older.semantics);
         older.scope <= self.scope && own.device >= older_semantics.device && own.workgroup >= older_semantics.workgroup

@@ -142,7 +142,7 @@ pub(super) struct Release {
 }
 
 impl Release {
-    /// Whether an acquire in a scope by an agent synchronizes with it. Of several releases, any one is enough.
+    /// Whether an acquire in a scope by an agent synchronizes with the release. Of several releases, any one is enough.
     fn reaches(&self, agent: Agent, scope: Scope) -> bool {
         let common = common(self.from, agent);
         common <= self.scope && (common <= scope || self.spread > scope)

@@ -42,8 +42,8 @@ pub struct Loaded {
     pub bits: u64,
     /// The undefined bits of the value (1). Always 0 in plain mode.
     pub undefined: u64,
-    /// Whether the load might also have seen a newer value. The same load may then return another value next time, even
-    /// without a write in between, so an invocation that repeats it isn't spinning for ever.
+    /// Whether the load might also have seen a newer value. A repetition of the load may then return another value, even without a write in
+    /// between, so an invocation that repeats the load isn't spinning for ever.
     pub stale: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Race {
     pub first: Party,
     pub second: Party,
     pub missing: Missing,
-    /// How often these two instructions raced again.
+    /// Number of further races between the same two instructions.
     pub repeated: u64,
 }
 

@@ -95,7 +95,7 @@ impl AccessOrder {
         self.workgroups.get_mut(&agent.workgroup)?.invocations.get_mut(usize::from(agent.lane))
     }
 
-    /// Whether an earlier event happened before one at the current time.
+    /// Whether an earlier event happened before an event at the current time.
     pub(super) fn happened_before(&self, earlier: &Event, later: &Event) -> bool {
         earlier.agent == later.agent
             || self.invocation(later.agent).is_some_and(|invocation| {

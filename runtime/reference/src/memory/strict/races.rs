@@ -23,9 +23,9 @@ const REPORTS: usize = 256;
 struct Cell {
     /// The last write that is not atomic.
     write: Event,
-    /// Reads since then that are not atomic.
+    /// Reads since that write that are not atomic.
     reads: [Event; 2],
-    /// Whether there were atomics since. They are stored elsewhere, since most memory has none.
+    /// Whether there were atomics since that write. They are stored elsewhere, since most memory has none.
     atomic: bool,
     /// Whether the word's bytes have their own cells.
     split: bool,

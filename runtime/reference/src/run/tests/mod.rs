@@ -226,7 +226,7 @@ struct Run {
     /// The initial contents of the buffer; the rest of its `words` are zero.
     input: Vec<u32>,
     words: usize,
-    /// Whether the buffer is freed before it runs.
+    /// Whether the buffer is freed before the run.
     freed: bool,
     threads: usize,
     mode: Mode,
