@@ -10,7 +10,7 @@ use ptx2spv_fatbin::{Image, WRAPPER_MAGIC, fat_binary};
 use crate::clang::Error;
 use crate::used::{with_one_name_of_statics, without_list_for_host};
 
-/// What a command line of `fatbinary` asks for.
+/// A parsed command line of `fatbinary`.
 #[derive(Debug)]
 pub struct FatBinary {
     output: PathBuf,
@@ -62,7 +62,7 @@ impl FatBinary {
     }
 }
 
-/// What each function of an object does. The first one registers the program, since the order of constructors isn't known.
+/// The functions of each object. The first call of `add` registers the program, since the order of constructors isn't known.
 const FUNCTIONS: &str = "
 extern void **__cudaRegisterFatBinary(const void *);
 extern void __cudaRegisterFatBinaryEnd(void **);

@@ -59,7 +59,7 @@ const SAME: &[(&str, &str)] = &[
     ("texture_types.h", "driver_types.h"),
 ];
 
-/// What NVIDIA's toolkits tell of themselves; CMake reads it.
+/// The toolkit's version file, in the form of NVIDIA's; CMake reads it.
 const VERSION: &str = "{\"cuda\": {\"name\": \"CUDA SDK\", \"version\": \"12.8.0\"}}\n";
 
 /// An archive without members.
@@ -73,8 +73,8 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("libnvToolsExt.a", EMPTY_ARCHIVE),
 ];
 
-/// Options of clang for the device's mathematics. Not `-ffreestanding`: it would keep the functions from being inlined.
-/// Whether denormal numbers are zeros is asked where kernels are compiled.
+/// Options of clang for the device's mathematics. Not `-ffreestanding`: it would keep the functions from being inlined. The handling of
+/// denormal numbers is decided where kernels are compiled.
 const FLAGS: [&str; 9] = [
     "--target=nvptx64-nvidia-cuda",
     "-std=c++17",

@@ -4,9 +4,9 @@
 pub(crate) struct Missing {
     /// The name for `-l`.
     pub library: &'static str,
-    /// Its headers.
+    /// The library's headers.
     pub headers: &'static [&'static str],
-    /// What there is instead.
+    /// Alternatives to the library.
     pub instead: &'static str,
 }
 

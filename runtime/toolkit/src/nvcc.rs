@@ -11,7 +11,7 @@ use crate::folder::Toolkit;
 use crate::missing;
 use crate::options::{self, Effect, Setting, Stage, Value};
 
-/// What `nvcc --version` tells, in the form that build systems look for.
+/// The output of `nvcc --version`, in the form that build systems look for.
 pub const VERSION: &str = "nvcc: NVIDIA (R) Cuda compiler driver\nptx2spv in place of nvcc, with clang\nCuda compilation tools, release 12.8, V12.8.0\n";
 
 const HELP: &str = "Usage: nvcc [options] files...\nThe options are nvcc's; runtime/toolkit/README.md lists those that have an effect here.\n";
@@ -22,7 +22,7 @@ const ARCHITECTURE: &str = "75";
 /// The newest architecture that clang 19 makes PTX for.
 const NEWEST_ARCHITECTURE: u32 = 90;
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Debug, Default)]
 pub struct Nvcc {
     inputs: Vec<OsString>,
@@ -529,7 +529,7 @@ impl Nvcc {
         Ok(commands.into_iter().filter_map(command).collect())
     }
 
-    /// What nvcc tells of its folders with `-v`, in its form; CMake reads it, for which something else must come last.
+    /// nvcc's lines about its folders with `-v`, in nvcc's form. CMake reads them, for which another line must come last.
     fn describe(&self, toolkit: &Toolkit) -> Result<String, Error> {
         let folder = toolkit.folder().display();
         let architectures: Vec<_> =
@@ -592,7 +592,7 @@ enum Kind {
     Other,
 }
 
-/// What an input is by its name.
+/// The kind of an input, by its extension.
 fn kind(input: &OsStr) -> Kind {
     match Path::new(input).extension().and_then(OsStr::to_str) {
         Some("cu") => Kind::Cuda,

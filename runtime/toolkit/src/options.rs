@@ -1,6 +1,6 @@
-//! nvcc's options: a table with what each one is for clang.
+//! nvcc's options: a table of their meanings for clang.
 
-/// What an option asks for.
+/// The effect of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// These options of clang.
@@ -15,7 +15,7 @@ pub(crate) enum Effect {
     Host,
     /// The parts of the value are the linker's options.
     Linker,
-    /// What comes out.
+    /// The kind of output.
     Output(Stage),
     /// Something that the driver itself does.
     Driver(Setting),
@@ -25,7 +25,7 @@ pub(crate) enum Effect {
     Refused(&'static str),
 }
 
-/// What comes out of a run.
+/// The output of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// An executable or a shared library.
@@ -48,7 +48,7 @@ pub(crate) enum Stage {
     DeviceLink,
 }
 
-/// What the driver itself does.
+/// A setting of the driver itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
     Version,
@@ -81,14 +81,14 @@ pub(crate) enum Setting {
 
 use Effect::{Clang, Driver, Host, Joined, JoinedEach, Linker, Nothing, Output, Refused, Separate};
 
-/// How the value is written, beside `NAME VALUE` and `NAME=VALUE`.
+/// The form of an option's value, beside `NAME VALUE` and `NAME=VALUE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// There is none.
+    /// No value.
     No,
-    /// There is one.
+    /// A value.
     Yes,
-    /// There is one, which may follow without a space.
+    /// A value, which may follow without a space.
     Glued,
 }
 

@@ -1,6 +1,6 @@
-//! What clang writes into PTX for its own linkers, and NVIDIA's rules don't allow.
+//! clang's additions to PTX for its own linkers, which NVIDIA's rules don't allow.
 
-/// The list of what only the host uses of other files.
+/// clang's list of the kernels and variables of other files that only the host uses.
 const LIST: &str = "__clang_gpu_used_external";
 
 /// PTX without clang's list of the kernels and variables of other files that the host uses. clang declares these kernels as functions, which
@@ -27,10 +27,11 @@ pub(crate) fn without_list_for_host(ptx: &str) -> String {
     text
 }
 
-/// What clang adds to the names of static variables that the host uses, before a number of the file.
+/// clang's addition to the names of static variables that the host uses, in front of a number of the file.
 const STATIC: &str = "__static__";
 
-/// PTX in which such variables have one name. clang declares one without the addition, and uses that name, where a kernel stands before the host's use.
+/// PTX in which static variables that the host uses have one name. clang declares a variable without the addition, and uses that name,
+/// where a kernel stands before the host's use.
 pub(crate) fn with_one_name_of_statics(ptx: &str) -> String {
     let mut text = ptx.to_owned();
     for line in ptx.lines().filter(|line| line.starts_with(".visible ") && line.contains(STATIC)) {
@@ -47,12 +48,12 @@ pub(crate) fn with_one_name_of_statics(ptx: &str) -> String {
     text
 }
 
-/// Whether names have such a character.
+/// Whether a character can be part of a name.
 fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// Where a name stands, and not a longer one.
+/// The positions of a name in a text, apart from longer names that contain it.
 fn occurrences<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + use<'a> {
     text.match_indices(name).map(|(at, _)| at).filter(move |&at| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());

@@ -73,7 +73,7 @@ impl Program {
     }
 }
 
-/// What compiling gave: PTX and the names of the expressions in it; and the log, in any case.
+/// The result of a compilation: PTX with the names of the expressions, or an error. There is a log in any case.
 pub(crate) struct Compiled {
     pub result: Result<(String, Vec<String>), Code>,
     pub log: String,
