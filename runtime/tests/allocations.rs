@@ -1,4 +1,4 @@
-//! What launches allocate on the host. A test program of its own: its allocator counts.
+//! Allocations of launches on the host. A test program of its own: its allocator counts.
 
 mod counting;
 

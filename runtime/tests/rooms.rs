@@ -30,7 +30,7 @@ fn code(text: &str) -> String {
     text[..end].lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// What follows a path in the text: the folders that it imports from.
+/// The names that follow a path in the text: the folders that the text imports from.
 fn imports<'c>(code: &'c str, path: &str) -> impl Iterator<Item = &'c str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(path).filter_map(move |(at, path)| {

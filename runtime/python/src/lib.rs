@@ -121,7 +121,7 @@ impl Device {
         py.detach(|| self.0.synchronize()).map_err(raise)
     }
 
-    /// What kernels have printed.
+    /// The output that kernels have printed.
     fn take_output<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.take_output())
     }

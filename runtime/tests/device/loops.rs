@@ -215,7 +215,7 @@ fn loops_of_atomics() {
 /// Rounds of several dispatches.
 const MANY: u32 = 100_000;
 
-/// What `keep` leaves after some launches.
+/// The value that `keep` leaves after some launches.
 fn kept(launches: u32) -> u32 {
     (0..launches).fold(1, |x: u32, _| x.wrapping_mul(3).wrapping_add(1))
 }

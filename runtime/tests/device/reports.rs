@@ -145,7 +145,7 @@ fn a_look_at_the_reports_submits_nothing() {
     }
 }
 
-/// What a program does behind a kernel that is stopped, with a name.
+/// Commands that begin with a kernel that is stopped, and their name.
 type Way<'w> = (&'w str, &'w dyn Fn() -> Result<(), Error>);
 
 /// Commands behind a kernel that is stopped fail, or do nothing. Afterwards the device works, and so do independent streams.

@@ -115,7 +115,7 @@ const SHARED_KERNELS: &str = include_str!("ptx/shared_memory_kernels.ptx");
 ///   the allocation. The first 8 bytes there have an mbarrier.
 const WITHIN: &str = include_str!("ptx/shared_memory_within.ptx");
 
-/// How a launch with 64 bytes of dynamic shared memory that must fail does so.
+/// The findings of a launch with 64 bytes of dynamic shared memory, which must fail.
 fn fault(context: &Context, kernel: &Kernel, grid: u32, args: &[Arg<'_>]) -> String {
     let config = LaunchConfig::linear(grid, 1).with_shared(64);
     match kernel.run(&config, args).and_then(|()| context.device.synchronize()) {
