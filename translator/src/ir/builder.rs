@@ -37,7 +37,7 @@ pub struct Builder<'f> {
     function: RefCell<&'f mut Function>,
     /// The list that statements are appended to.
     block: RefCell<Block>,
-    /// What defines values; only operations that [`fold`] looks through.
+    /// The definitions of values; only operations that [`fold`] looks through.
     definitions: RefCell<Definitions>,
 }
 
@@ -58,7 +58,7 @@ impl<'f> Builder<'f> {
         self.block.into_inner()
     }
 
-    /// Whether anything was appended to the list.
+    /// Whether the list has statements.
     pub fn has_statements(&self) -> bool {
         !self.block.borrow().is_empty()
     }
@@ -136,7 +136,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What a value was before it was clamped to [0.0, 1.0], if it is known to have been.
+    /// The value before it was clamped to [0.0, 1.0], if it is known to have been clamped.
     pub fn unsaturated(&self, value: Value) -> Option<Value> {
         match self.definition(value) {
             Some(Op::Unary(Unary::Saturate, value)) => Some(value),
@@ -299,7 +299,7 @@ impl<'f> Builder<'f> {
         self.op(Type::I32, Op::Half(halves, arithmetic))
     }
 
-    /// What another lane has as an `I32`, in a warp all of whose lanes take part.
+    /// Another lane's `I32`, in a warp all of whose lanes take part.
     pub fn from_lane(&self, value: Value, lane: Value) -> Value {
         let [members, clamp] = [u32::MAX, 31].map(|bits| self.i32(bits));
         let op = WarpOp::Shuffle { mode: Shuffle::Index, value, lane, clamp };

@@ -1,9 +1,9 @@
-//! What is known of values by the operations they come from.
+//! Facts about values, found from the operations that define them.
 
 use super::{Block, Function, Op, Stmt, Value, Var, for_each_result};
 use crate::index::IndexVec;
 
-/// What may be known of a value. Facts only rise, by joins.
+/// A fact about a value. Facts only rise, by joins.
 pub trait Fact: Copy + PartialEq {
     /// The fact of variables and values before anything is known of them.
     const LEAST: Self;
@@ -20,7 +20,7 @@ pub trait Fact: Copy + PartialEq {
     }
 }
 
-/// Whether a value has some property.
+/// A property that a value may have.
 impl Fact for bool {
     const LEAST: Self = false;
 
@@ -104,7 +104,7 @@ fn raise<F: Fact>(entry: &mut F, fact: F) -> bool {
 }
 
 impl Marks {
-    /// Whether a value has the property. Values that were added since are taken to.
+    /// Whether a value has the property. Values added since the analysis are assumed to have it.
     pub fn value(&self, value: Value) -> bool {
         self.at(value).unwrap_or(true)
     }

@@ -1,4 +1,4 @@
-//! What defines values, for those that ask about a few of many.
+//! Definitions of values, for users that ask about a few of many.
 
 use super::{Op, Value};
 use crate::index::Index;
@@ -34,7 +34,7 @@ impl Definitions {
         }
     }
 
-    /// What defines a value, if that was noted.
+    /// The operation that defines a value, if the operation was noted.
     pub(super) fn of(&self, value: Value) -> Option<Op> {
         let noted = match value.position().checked_sub(self.first) {
             Some(position) => self.later.get(position),

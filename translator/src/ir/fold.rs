@@ -6,7 +6,7 @@
 use super::semantics::{binary, compare, mask, unary};
 use super::{Binary, Compare, Function, Op, Unary, Value};
 
-/// What an operation comes to.
+/// The result of simplifying an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folded {
     /// These bits in the result's type.
@@ -15,8 +15,8 @@ pub enum Folded {
     Value(Value),
 }
 
-/// What `op` comes to, if that is less than itself. `definition` gives the operation that defines a value where it is
-/// known.
+/// The constant or value that `op` simplifies to, if there is one. `definition` gives the operation that defines a
+/// value, where that operation is known.
 pub fn fold(function: &Function, op: &Op, definition: impl Fn(Value) -> Option<Op>) -> Option<Folded> {
     let constant = |value| match definition(value) {
         Some(Op::Const(bits)) => Some(bits),
@@ -66,8 +66,8 @@ pub fn looks_through(op: &Op) -> bool {
     matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(And | Or | Xor | Shl | Shr, ..) | Op::Select(..))
 }
 
-/// What a mask comes to that leaves all the bits which a value can have, or none of them. Producers mask narrow integers, and consumers
-/// often mask them again.
+/// The result of a mask that leaves all the bits which a value can have, or none of them. Producers mask narrow
+/// integers, and consumers often mask them again.
 fn fold_mask(value: Value, kept: u64, possible: u64) -> Option<Folded> {
     match possible {
         _ if possible & kept == 0 => Some(Folded::Const(0)),
@@ -76,7 +76,7 @@ fn fold_mask(value: Value, kept: u64, possible: u64) -> Option<Folded> {
     }
 }
 
-/// How many operations [`possible_bits`] goes back.
+/// The number of operations that [`possible_bits`] goes back.
 const MASKED_OPERATIONS: u32 = 4;
 
 /// The bits that may be set in a value, as some operations before tell.

@@ -14,7 +14,7 @@ pub struct Function {
     pub values: IndexVec<Value, Type>,
     /// Types of all variables (never floats).
     pub vars: IndexVec<Var, Type>,
-    /// What it does.
+    /// The statements.
     pub body: Block,
     /// Bytes of `.shared` memory that a block declares statically; the translator's own included, unless the function is
     /// for a cluster.
@@ -22,23 +22,25 @@ pub struct Function {
     /// The address of the first byte of shared memory, as programs see addresses. [`Space::Shared`](super::Space::Shared) counts from
     /// that byte; generic addresses count from 0, which is null.
     pub shared_start: u32,
-    /// How many of these, or after these, are the translator's own: a multiple of 16. At run time they lie after all others.
+    /// The translator's own bytes among these, or after these: a multiple of 16. At run time they lie after all others.
     pub own_shared_bytes: u32,
     /// The word that sequentially consistent fences of the block go by, once there is one.
     pub fence_word: Option<OwnShared>,
-    /// Whether it uses dynamic shared memory.
+    /// Whether the function uses dynamic shared memory.
     pub dynamic_shared: bool,
     /// Bytes of `.local` memory per thread.
     pub local_bytes: u32,
-    /// Whether a thread has exited, where a [`Warp`](super::Warp) asks for it. Other threads look at it, even at one that has.
+    /// A variable that tells whether a thread has exited, where a [`Warp`](super::Warp) asks for it. Other threads read
+    /// the variable, even that of a thread that has exited.
     pub exited: Option<Var>,
-    /// How the block's threads lie on invocations: in functions that had warp operations or are made for large blocks.
+    /// The mapping of the block's threads to invocations: in functions that had warp operations or are made for large
+    /// blocks.
     pub packing: Option<Packing>,
     /// The cluster of blocks that a workgroup is, if it is more than one.
     pub cluster: Option<Cluster>,
-    /// What of local and shared memory lies in device memory, once there is anything.
+    /// The local and shared memory that lies in device memory, once there is any.
     pub scratch: Option<Scratch>,
-    /// What [`Op::Call`] calls.
+    /// The callees of [`Op::Call`].
     pub helpers: Vec<Helper>,
     /// The variables that count in loops over the lanes of a warp that lies in one invocation: see [`is_lane_loop`](super::is_lane_loop). Once the
     /// kernel is mapped, those of loops that are to be calls.
@@ -62,7 +64,7 @@ pub struct Helper {
 pub struct OwnShared {
     /// From the start of all shared memory, or from the end of the kernel's.
     pub(super) offset: u32,
-    /// Whether it counts from the end of the kernel's memory, which only the launch may know.
+    /// Whether the offset counts from the end of the kernel's memory, which only the launch may know.
     pub(super) after_kernel: bool,
 }
 
@@ -102,7 +104,7 @@ impl Function {
         run(self);
     }
 
-    /// Whether some values are floats, as a result or an operand of each operation on floats is.
+    /// Whether some values are floats; each operation on floats has a float as its result or an operand.
     pub fn has_floats(&self) -> bool {
         self.values.iter().any(|ty| matches!(ty, Type::F32 | Type::F64))
     }

@@ -2,7 +2,7 @@
 
 use super::Value;
 
-/// Where memory is.
+/// The kinds of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Device memory by 64-bit address; also `.const` and parameters in a buffer.
@@ -33,14 +33,14 @@ pub enum Ordered {
     Shared,
 }
 
-/// How memory is accessed. The address is a multiple of `bytes` times the number of elements.
+/// The properties of an access to memory. The address is a multiple of `bytes` times the number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Where.
     pub space: Space,
     /// Bytes of one element: 1, 2, 4 or 8. There are 1, 2 or 4 elements (for 8-byte ones 1 or 2).
     pub bytes: u8,
-    /// How other threads' accesses relate to this one.
+    /// The order of other threads' accesses relative to this one.
     pub order: MemoryOrder,
     /// Nobody writes this memory while the kernel runs (`ld.const`, `.nc`, parameters).
     pub read_only: bool,
@@ -96,19 +96,19 @@ pub enum Scope {
 pub struct Atomic {
     /// The old content; `None` for a reduction.
     pub result: Option<Value>,
-    /// What it does.
+    /// The operation.
     pub op: AtomicOp,
-    /// Where (one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
+    /// The access (to one element of 4 or 8 bytes, or of 2 for compare-and-swap and [`AtomicOp::Half`]).
     pub access: Access,
     /// Address as for [`Stmt::Load`](super::Stmt::Load).
     pub address: Value,
     /// The operand, or the new content for compare-and-swap; `I32` or `I64` (floats by their bits).
     pub operand: Value,
-    /// What compare-and-swap compares with.
+    /// The value that compare-and-swap compares with.
     pub compare: Option<Value>,
 }
 
-/// What an atomic does with the old content `old` and the operand `x`.
+/// The operation of an atomic on the old content `old` and the operand `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum AtomicOp {
@@ -141,7 +141,7 @@ pub enum HalfFormat {
     Bf16,
 }
 
-/// What an atomic does with 16-bit floats.
+/// The operation of an atomic on 16-bit floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HalfOp {
     /// The sum, to nearest even.

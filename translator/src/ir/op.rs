@@ -34,15 +34,16 @@ pub enum Op {
     Pair(Value, Value),
     /// A value that the launch or the thread's place in it gives.
     Builtin(Builtin),
-    /// What a sampler reads of an image; `F32`.
+    /// A channel of the texel that a sampler reads; `F32`.
     Sample(Sample),
-    /// What a helper gives, by its number in [`Function::helpers`](super::Function::helpers), with as many operands as that has parameters.
+    /// The result of a helper, by its number in [`Function::helpers`](super::Function::helpers), with as many operands
+    /// as the helper has parameters.
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
 
 impl Op {
-    /// Whether the operation has some value and does no harm, whatever its operands are: it may be computed even if the
-    /// result is unused.
+    /// Whether the operation has some value and does no harm, whatever its operands are: such an operation may be
+    /// computed even if the result is unused.
     pub fn is_speculatable(&self) -> bool {
         match self {
             Op::Binary(op, ..) => !op.traps(),
@@ -67,12 +68,12 @@ impl Op {
     }
 }
 
-/// What a sampler reads in level 0 of an image.
+/// A sampler's read of level 0 of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sample {
     /// The image's number in the table of those with as many dimensions; `I32`.
     pub image: Value,
-    /// Where in the image; `F32` both.
+    /// The first two coordinates; `F32` both.
     pub place: [Value; 2],
     /// The third coordinate, for images of three dimensions; `F32`.
     pub depth: Option<Value>,
@@ -122,7 +123,7 @@ pub enum Minifloat {
     E5m2,
 }
 
-/// What a sum of products and an addend becomes.
+/// The formats of a sum of products and an addend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulator {
     /// An f32, truncated.
@@ -160,7 +161,7 @@ pub enum MatrixStep {
     Total(Accumulator),
 }
 
-/// Where f16s lie in an `I32`.
+/// The places of f16s in an `I32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Halves {
     /// One in the lower half, zeros in the upper half.
@@ -169,7 +170,7 @@ pub enum Halves {
     Both,
 }
 
-/// Which of its neighbours stands for a number that a format doesn't have.
+/// The neighbour that stands for a number that a format doesn't have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// The nearest; of two, the one with an even significand.
@@ -313,7 +314,7 @@ pub enum Unary {
 /// An approximate root of an `F32`: `sqrt.approx` or `rsqrt.approx`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Root {
-    /// Whether it is one over the root.
+    /// Whether the result is one over the root.
     pub inverse: bool,
     /// Whether subnormal operands count as zeros of their sign.
     pub flush: bool,
@@ -381,7 +382,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// Whether operands that break its precondition may end the program, rather than give some value.
+    /// Whether operands that break the operation's precondition may end the program, rather than give some value.
     pub fn traps(self) -> bool {
         use Binary::{
             Add, And, DivUnsigned, Mul, MulHighSigned, MulHighUnsigned, Or, RemUnsigned, Sar, Shl, Shr, Sub, Xor,
@@ -451,7 +452,7 @@ pub enum Builtin {
     Parameter(u8),
 }
 
-/// Where a built-in has other values.
+/// The places in which a built-in has other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varies {
     /// Nowhere in a workgroup.
@@ -475,7 +476,7 @@ impl Builtin {
     /// own code accesses isn't checked, and is computed from the push constant itself.
     pub const CHECKED_VARIABLES: u32 = u32::MAX - 7;
 
-    /// Where it has other values.
+    /// The places in which the built-in has other values.
     pub fn varies(self) -> Varies {
         match self {
             Builtin::ThreadId(_) | Builtin::ThreadIndex => Varies::InThreads,

@@ -59,7 +59,7 @@ pub fn for_each_op_operand(op: Op, mut visit: impl FnMut(Value)) {
 }
 
 impl Op {
-    /// Whether something holds for one of the operands.
+    /// Whether `holds` is true of one of the operands.
     pub fn any_operand(self, mut holds: impl FnMut(Value) -> bool) -> bool {
         let mut any = false;
         for_each_op_operand(self, |value| any |= holds(value));
@@ -92,7 +92,7 @@ pub fn for_each_use(block: &Block, visit: &mut impl FnMut(Value)) {
     }
 }
 
-/// How often each value is used in a list, of so many values.
+/// The number of uses of each value in a list, for so many values.
 pub fn uses(block: &Block, values: usize) -> IndexVec<Value, u32> {
     let mut uses = IndexVec::filled(0, values);
     for_each_use(block, &mut |value| uses[value] += 1);

@@ -37,7 +37,7 @@ pub fn rewrite_ops(function: &mut Function, mut replace: impl FnMut(&Builder<'_>
 struct Rewriting<R> {
     /// The value that each value was replaced by, if it was; empty before the first.
     replacement: IndexVec<Value, Option<Value>>,
-    /// How many values the function had.
+    /// The number of values that the function had.
     values: usize,
     replace: R,
 }

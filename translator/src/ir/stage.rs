@@ -1,8 +1,8 @@
-//! How far kernels have come.
+//! Stages of kernels on their way through the passes.
 
 use std::fmt;
 
-/// How far a kernel has come. Each stage has the rules of those before it and its own: see [`verify`](super::verify()).
+/// The stage of a kernel. Each stage has the rules of those before it and its own: see [`verify`](super::verify()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// A control-flow graph, as lowering makes it.
@@ -13,7 +13,7 @@ pub enum Stage {
     Tree,
     /// A tree without operations of a warp.
     Mapped,
-    /// What emission takes.
+    /// A tree that emission accepts.
     Legal,
 }
 

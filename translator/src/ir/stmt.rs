@@ -16,8 +16,8 @@ pub fn size(block: &Block) -> usize {
     stmts.map(|stmt| 1 + stmt.lists().map(size).sum::<usize>()).sum()
 }
 
-/// Whether a loop with this body is one over all lanes of a warp, by the variables that count in such loops: if its last
-/// statement, which alone leaves it, stands after the counting.
+/// Whether a loop with this body is one over all lanes of a warp. `lane_numbers` are the variables that count in such
+/// loops; the loop is one if its last statement, which alone leaves the loop, stands after the counting.
 pub fn is_lane_loop(body: &[Stmt], lane_numbers: &[Var]) -> bool {
     lane_number(body, lane_numbers).is_some()
 }
@@ -31,7 +31,7 @@ pub fn lane_number(body: &[Stmt], lane_numbers: &[Var]) -> Option<Var> {
     }
 }
 
-/// How deep lists are nested in a list.
+/// The deepest nesting of lists in a list.
 pub fn depth(block: &Block) -> usize {
     let mut deepest = 0;
     let mut todo = vec![(block, 0)];
@@ -42,7 +42,7 @@ pub fn depth(block: &Block) -> usize {
     deepest
 }
 
-/// Whether lists are nested deeper than `most` in a list. This doesn't look behind the first that is.
+/// Whether lists are nested deeper than `most` in a list. The search ends at the first that is.
 pub fn is_deeper(block: &Block, most: usize) -> bool {
     let mut todo = vec![(block, 0)];
     while let Some((block, depth)) = todo.pop() {
@@ -144,12 +144,12 @@ pub enum Stmt {
     Loop(Block),
     /// Leaves the innermost loop; the last statement of its list.
     Break,
-    /// What a [`Helper`](super::Helper) gives; the last statement of its body, and nowhere else.
+    /// The result of a [`Helper`](super::Helper); the last statement of its body, and nowhere else.
     Return(Value),
 }
 
-/// What kind of statement one is, for what need not know more of it. Analyses match all classes, so that a new statement is thought of
-/// in [`Stmt::class`].
+/// The class of a statement, for users that need not know more of it. Analyses match all classes, so that a new
+/// statement is thought of in [`Stmt::class`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Class<'s> {
     /// Is the thread's own affair: marks, values and variables.
@@ -173,11 +173,11 @@ pub enum Class<'s> {
 /// The threads that execute a collective statement together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Participants {
-    /// Those of a warp.
+    /// The threads of a warp.
     Warp,
-    /// Those of a subgroup.
+    /// The invocations of a subgroup.
     Subgroup,
-    /// Those of a workgroup.
+    /// The invocations of a workgroup.
     Workgroup,
 }
 
@@ -224,7 +224,7 @@ impl Stmt {
         lists.into_iter().flatten()
     }
 
-    /// How it accesses memory, if it does, and at which address.
+    /// The statement's access to memory, if it has one, and the address.
     pub fn access(&self) -> Option<(&Access, Value)> {
         match self.class() {
             Class::Access(access, address) => Some((access, address)),

@@ -53,7 +53,7 @@ impl VarSet {
         was_there
     }
 
-    /// Whether a variable is in the set.
+    /// Whether the set has a variable.
     pub fn contains(&self, var: Var) -> bool {
         self.0.get(var.0 as usize / 64).is_some_and(|word| word & 1 << (var.0 % 64) != 0)
     }
@@ -77,7 +77,7 @@ impl VarSet {
         new != 0
     }
 
-    /// Whether it has a variable among the first, as many as another set is for.
+    /// Whether the set has a variable among the first, as many as another set is for, that the other set may have.
     pub fn has_among_first(&self, other: &VarSet) -> bool {
         self.0.iter().zip(&other.0).any(|(word, _)| *word != 0)
     }

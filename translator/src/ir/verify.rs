@@ -73,7 +73,7 @@ struct Callees<'f> {
 pub(crate) struct Checker<'f> {
     function: &'f Function,
     stage: Stage,
-    /// Those of the helper whose body it is.
+    /// Types of the parameters, in the body of a helper.
     parameters: &'f [Type],
     callees: Callees<'f>,
     defined: IndexVec<Value, bool>,

@@ -11,20 +11,20 @@ pub const WARP_SIZE: u32 = 32;
 
 /// An operation between the threads of a warp (32 threads in a row of the block).
 ///
-/// Those that execute it together take part. With `members`, they are all threads that execute it and are among the
-/// executing thread's members; a member that has exited ([`super::Function::exited`]) doesn't take part, and the others
-/// must come.
+/// The threads that execute the operation together take part. With `members`, they are all threads that execute the
+/// operation and are among the executing thread's members; a member that has exited ([`super::Function::exited`])
+/// doesn't take part, and the others must come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Warp {
-    /// What it gives: see [`WarpOp`].
+    /// The results: see [`WarpOp`].
     pub results: Vec<Value>,
-    /// What it does.
+    /// The operation.
     pub op: WarpOp,
     /// A bit for each lane that is to take part (`I32`); without it, the lanes that execute it together.
     pub members: Option<Value>,
 }
 
-/// What a [`Warp`] does.
+/// The operation of a [`Warp`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarpOp {
     /// A decision about a `Bool`; gives a `Bool`.
@@ -33,9 +33,9 @@ pub enum WarpOp {
     Ballot(Value),
     /// Another lane's value; gives that `I32` and whether the lane was in range.
     Shuffle {
-        /// How the lane is chosen.
+        /// The choice of the lane.
         mode: Shuffle,
-        /// What each lane offers; `I32`.
+        /// The value that each lane offers; `I32`.
         value: Value,
         /// PTX's operand `b`: the lane, or its distance; `I32`.
         lane: Value,
@@ -52,8 +52,8 @@ pub enum WarpOp {
     ActiveMask,
     /// The number of one of the lanes, and whether it is the executing one; gives `I32` and `Bool`.
     Elect,
-    /// Whether all members that have not exited execute it together and with the same members; gives a `Bool`. Unlike
-    /// all others, it doesn't need them to come.
+    /// Whether all members that have not exited execute the operation together and with the same members; gives a
+    /// `Bool`. Unlike all others, this operation doesn't need the members to come.
     Gathered,
     /// A product of matrices and a sum; gives four `I32`, the lane's elements of the result in the order of those added. All 32 lanes
     /// of a warp execute it together.
@@ -73,7 +73,7 @@ pub struct Fragments {
     pub a: [Value; 4],
     /// Of B: words `t` and `t + 4`.
     pub b: [Value; 2],
-    /// What is added: two of row `g`, then two of row `g + 8`. Floats of 16 bits are alone in their words.
+    /// The addends: two of row `g`, then two of row `g + 8`. Floats of 16 bits are alone in their words.
     pub c: [Value; 4],
 }
 
@@ -84,7 +84,7 @@ impl Fragments {
     }
 }
 
-/// What a vote is about.
+/// The question of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
     /// All say yes.
@@ -95,7 +95,7 @@ pub enum Vote {
     Uniform,
 }
 
-/// How a shuffle chooses the lane.
+/// The choice of a shuffle's lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     /// So many lanes below.
@@ -108,7 +108,7 @@ pub enum Shuffle {
     Index,
 }
 
-/// How a reduction joins values.
+/// The operation of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Reduction {
@@ -155,9 +155,10 @@ impl WarpOp {
 pub enum SubgroupOp {
     /// The invocations for which a `Bool` is true, as words of 32 bits (`I32`), as many as the subgroup's size takes.
     Ballot(Value),
-    /// What the invocation of a number (`I32`, below the subgroup's size) has as the first value (`I32`).
+    /// The first value (`I32`) of the invocation of a number (`I32`, below the subgroup's size).
     Shuffle(Value, Value),
-    /// What the invocation whose number differs in the bits of a constant (`I32`, below the subgroup's size) has as the first value (`I32`).
+    /// The first value (`I32`) of the invocation whose number differs in the bits of a constant (`I32`, below the
+    /// subgroup's size).
     ShuffleXor(Value, Value),
     /// [`WarpOp::MatrixProduct`], by the device's matrix units. The subgroup has 32 invocations.
     MatrixProduct(MatrixTypes, Fragments),

@@ -14,7 +14,7 @@ const MAX_NUMBER: u32 = 1 << 20;
 pub struct ParseError {
     /// Where, from 1.
     pub line: usize,
-    /// What could have stood there.
+    /// The text that could have stood there, in words.
     pub expected: String,
 }
 
@@ -24,7 +24,7 @@ pub(super) type Result<T> = std::result::Result<T, ParseError>;
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'t> {
     pub(super) number: usize,
-    /// What hasn't been read yet.
+    /// The text that hasn't been read yet.
     pub(super) rest: &'t str,
 }
 
@@ -112,7 +112,7 @@ impl<'t> Line<'t> {
         Ok(values)
     }
 
-    /// What the rest of a mnemonic and its operands stand for.
+    /// The modifier that the rest of a mnemonic and its operands stand for.
     pub(crate) fn modifier<T: Modifier>(&mut self, parts: &str, what: &str) -> Result<T> {
         let here = *self;
         let mut parts = Parts::new(parts, self.values()?);

@@ -69,7 +69,7 @@ impl<'t> Parts<'t> {
         self.operands.by_ref().collect()
     }
 
-    /// Whether everything has been read.
+    /// Whether all parts and operands have been read.
     pub(crate) fn is_empty(&mut self) -> bool {
         self.parts.peek().is_none() && self.operands.as_slice().is_empty()
     }

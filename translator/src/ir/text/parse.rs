@@ -160,7 +160,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// What a list of statements is a part of.
+/// The statement that a list is a part of.
 enum Open {
     /// The first list of a condition.
     Then(Value),
@@ -243,7 +243,7 @@ impl Line<'_> {
         }))
     }
 
-    /// What a statement gives, with the types; nothing if it gives nothing.
+    /// The results of a statement, with their types; empty if the statement gives none.
     fn results(&mut self, function: &mut Function) -> Result<Vec<Value>> {
         let mut results = Vec::new();
         while let Some(value) = self.maybe_value() {

@@ -120,7 +120,7 @@ pub(crate) fn list(items: &[impl Display]) -> String {
 pub(crate) struct Printer<'f> {
     function: &'f Function,
     marks: bool,
-    /// What has been printed.
+    /// The text printed so far.
     pub(crate) text: String,
 }
 
@@ -278,7 +278,7 @@ impl<'f> Printer<'f> {
         }
     }
 
-    /// What a statement gives, with types.
+    /// The results of a statement, with their types.
     fn results(&mut self, results: &[Value]) -> fmt::Result {
         let ty = |value| self.function.values.at(value).map_or_else(|| "?".into(), Type::to_string);
         let typed: Vec<String> = results.iter().map(|value| format!("{value}: {}", ty(*value))).collect();
