@@ -1,27 +1,27 @@
-//! Which modules have a form of an instruction, where that depends on their target or version of PTX.
+//! The modules that have a form of an instruction, where the form depends on their target or version of PTX.
 
-/// Which modules have a form.
+/// The modules that have a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
     /// All that this table tells apart.
     Always,
-    /// Those for targets from this one on, such as 100 for sm_100.
+    /// Modules for targets from this one on, such as 100 for sm_100.
     Since(u32),
-    /// Those for targets with what only one architecture has, such as sm_90a.
+    /// Modules for targets with the features of one architecture alone, such as sm_90a.
     Specific,
-    /// Those for such targets from this one on.
+    /// Modules for targets from this one on, with the features of one architecture alone.
     SpecificSince(u32),
-    /// Those for targets with what only one of these architectures, or its family, has.
+    /// Modules for targets with the features that only one of these architectures, or its family, has.
     Families(&'static [u32]),
     /// All; before PTX 1.4 without its modifiers, which are then the first of each choice.
     Implied,
-    /// Those below a version of PTX, and those for targets below one.
+    /// Modules below a version of PTX, and modules for targets below one.
     Until {
         /// The version that has it no longer.
         version: (u32, u32),
         /// The target that has it no longer.
         target: u32,
-        /// What later forms have in addition.
+        /// The words that later forms have in addition.
         without: &'static str,
     },
 }
@@ -64,7 +64,7 @@ impl Availability {
     }
 }
 
-/// Whether a module is for what only one architecture, or one family of them, has.
+/// Whether a module is for the features that only one architecture, or one family of architectures, has.
 fn is_specific(targets: &[String]) -> bool {
     targets.iter().any(|word| word.starts_with("sm_") && word.ends_with(['a', 'f']))
 }

@@ -19,7 +19,7 @@ use super::word::Word;
 /// The rows that each warp of a warpgroup has.
 pub const WARP_ROWS: u32 = 16;
 
-/// Which matrix of `D = A B + C` an operand is a fragment of.
+/// The matrix of `D = A B + C` that an operand is a fragment of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "as the manual has them")]
 pub enum Matrix {
@@ -58,13 +58,13 @@ pub struct Product {
     pub depth: u32,
     /// Whether A has only the half of its elements that aren't zero.
     pub is_sparse: bool,
-    /// Whether it is of a warpgroup, or a part of such.
+    /// Whether the product is one of a warpgroup, or a part of such a product.
     pub is_of_warpgroup: bool,
     /// Types of D, A, B and C.
     types: [ScalarType; 4],
 }
 
-/// What a register of all lanes holds of A or B.
+/// The part of A or B that a register of all lanes holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The first of eight lines.
@@ -73,7 +73,7 @@ pub struct Block {
     pub start: u32,
 }
 
-/// Where the elements of C and D with one number are.
+/// The place of the elements of C and D with one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The first of eight lines of the taller factor; lane `4 g + t` has line `g` of them.
@@ -85,7 +85,7 @@ pub struct Element {
 }
 
 impl Product {
-    /// What modifiers say, if they are of an instruction on fragments.
+    /// The product of modifiers, if they belong to an instruction on fragments.
     pub fn of(modifiers: &Modifiers) -> Option<Self> {
         let [rows, columns, depth] = modifiers.shape()?.extent();
         let is_of_warpgroup = modifiers.has(Word::MmaAsync);
@@ -123,7 +123,7 @@ impl Product {
         self.columns > 16 && self.rows < WARP_ROWS
     }
 
-    /// Whether it is four products at once.
+    /// Whether the instruction computes four products at once.
     pub fn is_of_quads(&self) -> bool {
         [self.rows, self.columns, self.depth] == [8, 8, 4] && self.ty(Matrix::A) == ScalarType::F16
     }
@@ -133,17 +133,17 @@ impl Product {
         if self.is_transposed() { (Matrix::B, Matrix::A) } else { (Matrix::A, Matrix::B) }
     }
 
-    /// How many blocks of eight lines follow each other in registers.
+    /// The number of blocks of eight lines that follow each other in registers.
     fn paired(&self, matrix: Matrix) -> u32 {
         if (matrix == Matrix::B) == self.is_transposed() && self.lines(matrix) > 8 { 2 } else { 1 }
     }
 
-    /// How many elements a register holds.
+    /// The number of elements in a register.
     pub fn elements_of_register(&self, matrix: Matrix) -> u32 {
         (32 / self.ty(matrix).bits()).max(1)
     }
 
-    /// What the registers of A or B hold.
+    /// The contents of the registers of A or B.
     pub fn blocks(&self, matrix: Matrix) -> Vec<Block> {
         let paired = self.paired(matrix);
         let depth = if self.is_sparse && matrix == Matrix::A { self.depth / 2 } else { self.depth };
@@ -156,7 +156,7 @@ impl Product {
         blocks
     }
 
-    /// Where the elements of C and D are.
+    /// The places of the elements of C and D.
     pub fn elements(&self) -> Vec<Element> {
         let (tall, wide) = self.tall_and_wide();
         let paired = self.paired(tall);
@@ -202,7 +202,7 @@ impl Product {
         (count, register)
     }
 
-    /// How many lanes of each four hold the indices of the kept elements of a sparse A.
+    /// The number of lanes of each four that hold the indices of the kept elements of a sparse A.
     pub fn index_lanes(&self) -> u32 {
         // Two indices of two bits for each 32 bits of a row, or for each 16 where the elements are no wider than a byte.
         let bits = self.depth / 2 * self.ty(Matrix::A).bits();
@@ -225,7 +225,7 @@ impl Shape {
     }
 }
 
-/// How a matrix lies in memory, or a factor of `wmma.mma` did.
+/// Whether a matrix, or a factor of `wmma.mma`, lies in memory by rows.
 pub fn is_by_rows(modifiers: &Modifiers) -> bool {
     modifiers.words.iter().find(|word| matches!(word, Word::Row | Word::Col)) == Some(&Word::Row)
 }

@@ -17,16 +17,16 @@ pub struct Use {
     pub sample: &'static str,
 }
 
-/// What the manual says of an instruction.
+/// An instruction of the manual.
 #[derive(Default)]
 pub struct Instruction {
     /// Its opcode.
     pub name: &'static str,
     /// All forms in the notation of the table's rows.
     pub forms: Vec<&'static str>,
-    /// What forms don't tell.
+    /// Uses that the forms don't tell.
     pub uses: &'static [Use],
-    /// What else a user should know.
+    /// A remark for users.
     pub remark: &'static str,
 }
 

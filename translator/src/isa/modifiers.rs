@@ -17,7 +17,7 @@ pub struct Modifiers {
 }
 
 impl Modifiers {
-    /// Whether a modifier is there.
+    /// Whether the instruction has a modifier.
     pub fn has(&self, word: Word) -> bool {
         self.words.contains(&word)
     }
@@ -32,7 +32,8 @@ impl Modifiers {
         self.words.iter().copied().filter_map(AddressSpace::of)
     }
 
-    /// How many elements a vector has, or how many matrices an instruction moves; 1 without a modifier that says so.
+    /// The number of a vector's elements, or of the matrices that an instruction moves; 1 without a modifier that says
+    /// so.
     pub fn elements(&self) -> usize {
         match self.vector() {
             None if self.has(Word::X2) => 2,
@@ -85,21 +86,21 @@ macro_rules! choices {
 }
 
 choices! {
-    /// How a float is rounded.
+    /// The rounding of a float.
     rounding: Rounding { Rn Rz Rm Rp }
-    /// How a float is rounded to an integer.
+    /// The rounding of a float to an integer.
     integral_rounding: IntegralRounding { Rni Rzi Rmi Rpi }
-    /// How a float's range is limited.
+    /// The limit of a float's range.
     limit: Limit { Sat Relu }
-    /// What `testp` asks for.
+    /// The class of floats that `testp` asks for.
     float_class: FloatClass { Finite Infinite Number Notanumber Normal Subnormal }
-    /// How two numbers are compared.
+    /// The comparison of two numbers.
     comparison: Comparison { Eq Ne Lt Le Gt Ge Lo Ls Hi Hs Equ Neu Ltu Leu Gtu Geu Num Nan }
-    /// How a predicate is combined with another.
+    /// The operation that combines a predicate with another.
     boolean: Boolean { And Or Xor }
     /// The operation of an atomic, of a reduction, or after a video operation.
     operator: Operator { Add Inc Dec Min Max And Or Xor Exch Cas }
-    /// What a barrier does with all threads' predicates.
+    /// The reduction of all threads' predicates at a barrier.
     barrier_reduction: BarrierReduction { Popc And Or }
     /// The shape of a product of matrices.
     shape: Shape {
@@ -123,13 +124,13 @@ choices! {
     }
     /// The matrix of which a fragment is loaded or stored.
     fragment: Fragment { A B C D }
-    /// Which elements of A a product leaves out: two of each four, by indices that may have to ascend.
+    /// The sparsity of A, of which a product leaves out two elements of each four, by indices that may have to ascend.
     sparsity: Sparsity { Sp SpOrderedMetadata }
     /// The part of a product.
     part: Part { Lo Hi Wide }
     /// The direction of a funnel shift.
     direction: Direction { L R }
-    /// How `prmt` chooses bytes.
+    /// The choice of bytes by `prmt`.
     permutation: Permutation { F4e B4e Rc8 Ecl Ecr Rc16 }
     /// By how many bits `vmad` shifts its result.
     scale: Scale { Shr7 Shr15 }
@@ -137,11 +138,11 @@ choices! {
     packed_integer: PackedInteger { U2 S2 U4 S4 U8 S8 }
     /// The state space of an address.
     space: AddressSpace { Global Shared SharedCta SharedCluster Local Const Param ParamEntry ParamFunc }
-    /// How an access is ordered with others.
+    /// The order of an access relative to others.
     order: Order { Weak Volatile Mmio Relaxed Acquire Release AcqRel }
     /// The threads for which an order holds.
     scope: Scope { Cta Cluster Gl Gpu Sys }
-    /// What an access does to caches.
+    /// The effect of an access on caches.
     cache_operator: CacheOperator { Ca Cg Cs Lu Cv Wb Wt }
     /// Advice to the first cache.
     first_cache_hint: FirstCacheHint { L1EvictNormal L1EvictUnchanged L1EvictFirst L1EvictLast L1NoAllocate }
@@ -151,7 +152,7 @@ choices! {
     second_cache_eviction: SecondCacheEviction { L2EvictNormal L2EvictFirst L2EvictLast }
     /// The number of elements of a vector.
     vector: Vector { V2 V4 V8 }
-    /// What a vote finds.
+    /// The question of a vote.
     vote: Vote { All Any Uni }
     /// From which lane a shuffle reads.
     shuffle: Shuffle { Up Down Bfly Idx }
@@ -159,13 +160,13 @@ choices! {
     geometry: Geometry { D1 D2 D3 A1d A2d D2ms A2dms Cube Acube }
     /// The number of dimensions of a tensor.
     tensor_rank: TensorRank { D1 D2 D3 D4 D5 }
-    /// How a texture's level is chosen.
+    /// The choice of a texture's level.
     level: Level { Base Level Grad }
     /// The channel that `tld4` gathers.
     channel: Channel { R G B A }
-    /// What an access outside a surface does.
+    /// The effect of an access outside a surface.
     bounds: Bounds { Trap Clamp Zero }
-    /// What a query asks of a texture, sampler or surface.
+    /// The property of a texture, sampler or surface that a query asks for.
     query: Query {
         Width Height Depth ChannelDataType ChannelOrder NormalizedCoords ArraySize NumMipmapLevels NumSamples
         FilterMode AddrMode0 AddrMode1 AddrMode2 ForceUnnormalizedCoords MemoryLayout
@@ -174,9 +175,9 @@ choices! {
     map_field: MapField {
         GlobalAddress Rank BoxDim GlobalDim GlobalStride ElementStride Elemtype InterleaveLayout SwizzleMode SwizzleAtomicity FillMode
     }
-    /// Which elements of a tensor are copied.
+    /// The choice of the elements of a tensor that are copied.
     tensor_mode: TensorMode { Tile TileGather4 TileScatter4 Im2col Im2colNoOffs }
-    /// How many blocks a group has, of which one counts what is copied.
+    /// The number of blocks in a group, one of which counts the copied bytes.
     cta_group: CtaGroup { CtaGroup1 CtaGroup2 }
 }
 
@@ -194,7 +195,7 @@ impl AddressSpace {
 }
 
 impl Geometry {
-    /// How many coordinates there are within a layer.
+    /// The number of coordinates within a layer.
     pub fn dimensions(self) -> usize {
         match self {
             Self::D1 | Self::A1d => 1,

@@ -1,4 +1,4 @@
-//! What the rows of the instruction table stand for, and the effects that a module as a whole must know of.
+//! The operations that the rows of the instruction table stand for, and their effects on the module as a whole.
 //!
 //! [`crate::lower::dispatch`] has the lowering function of each [`Operation`], in one exhaustive match.
 
@@ -9,7 +9,7 @@ use ptx2spv_target::Fault;
 
 macro_rules! effects {
     ($($(#[$doc:meta])* $effect:ident,)*) => {
-        /// What an instruction does to the module around it, besides computing its results.
+        /// The effects of an instruction on the module around it, besides its results.
         ///
         /// The code that prepares a module for its kernels destructures this without `..`, so that a new effect doesn't
         /// compile until that code handles it.
@@ -57,7 +57,7 @@ effects! {
 
 macro_rules! operations {
     ($($name:ident $([$($effect:ident),*])? $(: $rule:ident)?,)*) => {
-        /// What an instruction of straight-line code computes.
+        /// The operations of straight-line code.
         #[expect(missing_docs, reason = "the rows with an operation's name say which instructions it is")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Operation {
@@ -72,7 +72,7 @@ macro_rules! operations {
                 }
             }
 
-            /// What its instructions must obey besides their rows' syntax.
+            /// The rule for its instructions besides their rows' syntax.
             pub const fn rule(self) -> Rule {
                 match self {
                     $(Self::$name => operations!(@ $($rule)?),)*
@@ -278,11 +278,11 @@ operations! {
 pub enum Alignment {
     /// Always.
     Aligned,
-    /// Where a modifier says so.
+    /// If a modifier says so.
     AsSaid,
 }
 
-/// How a row's instructions are translated.
+/// The translation of a row's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Straight-line code.
@@ -316,7 +316,7 @@ impl Action {
         }
     }
 
-    /// What its instructions must obey besides their rows' syntax.
+    /// The rule for its instructions besides their rows' syntax.
     pub const fn rule(self) -> Rule {
         match self {
             Self::Compute(operation) => operation.rule(),

@@ -1,5 +1,6 @@
-//! What words of instructions and declarations need: the first target, and the first version of PTX, that have them, as ptxas 13.5 has it.
-//! Needs of a row as a whole are that row's [`Availability`](super::availability::Availability).
+//! Requirements of words in instructions and declarations: the first target, and the first version of PTX, that have
+//! them, according to ptxas 13.5. Requirements of a row as a whole are that row's
+//! [`Availability`](super::availability::Availability).
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use super::types::ScalarType;
 use super::word::Word;
 use crate::ast;
 
-/// What instructions with certain words need.
+/// The requirements of instructions with certain words.
 struct Requirement {
     /// The first target, such as 90 for sm_90, or 0 for all.
     target: u32,
@@ -215,7 +216,8 @@ requirements! {
     90 (9, 1), "multimem" "cp";
 }
 
-/// What special registers, types, directives and operators of initial values need: the first target, or 0 for all, the first version, and the words.
+/// The requirements of special registers, types, directives and operators of initial values: the first target, or 0 for
+/// all, the first version, and the words.
 const NAMES: &[(u32, (u32, u32), &str)] = &[
     (0, (1, 3), "%laneid %warpid %smid %pm0 %pm1 %pm2 %pm3"),
     (0, (2, 0), "%nwarpid %nsmid %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock64"),
@@ -282,7 +284,7 @@ fn is_placed(modifier: &str) -> bool {
     ScalarType::from_name(modifier).is_some() || Word::from_text(modifier).and_then(AddressSpace::of).is_some()
 }
 
-/// What may concern instructions of an opcode.
+/// The requirements that may concern instructions of an opcode.
 fn of_opcode(opcode: &str) -> impl Iterator<Item = &'static Requirement> {
     let of = |opcode| BY_OPCODE.get(opcode).map_or(&[][..], Vec::as_slice);
     of(opcode).iter().chain(of("")).copied()
@@ -294,7 +296,7 @@ pub fn first_version(instruction: &ast::Instruction<'_>) -> Option<(u32, u32)> {
     concerning.map(|needed| needed.version).max()
 }
 
-/// What an instruction needs that a module of a version and a target doesn't have.
+/// The requirement of an instruction that a module of a version and a target doesn't meet, in words.
 pub fn lack(instruction: &ast::Instruction<'_>, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
     let lacks = |needed: &Requirement| is_lacking(needed.target, needed.version, version, architecture);
     let mut lacking = of_opcode(instruction.opcode.text).filter(|needed| lacks(needed));
@@ -304,18 +306,19 @@ pub fn lack(instruction: &ast::Instruction<'_>, version: (u32, u32), architectur
     Some(reason(&format!("`{name}`"), needed.target, needed.version, version))
 }
 
-/// What a special register, a type or a directive, with its `%` or `.`, or an operator of initial values with `()`, needs that a module of a version and a target doesn't have.
+/// The requirement that a module of a version and a target doesn't meet, of a special register, a type or a directive,
+/// with its `%` or `.`, or of an operator of initial values with `()`.
 pub fn lack_of(name: &str, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
     let mut lacking = NAMES.iter().filter(|(target, first, _)| is_lacking(*target, *first, version, architecture));
     let (target, first, _) = lacking.find(|(_, _, names)| names.split(' ').any(|named| named == name))?;
     Some(reason(&format!("`{name}`"), *target, *first, version))
 }
 
-/// What an operand needs: its description, the first target, and the first version of PTX.
+/// The requirement of an operand: its description, the first target, and the first version of PTX.
 pub struct OperandRequirement(pub &'static str, pub u32, pub (u32, u32));
 
 impl OperandRequirement {
-    /// What a module of a version and a target doesn't have for it.
+    /// The requirement in words, if a module of a version and a target doesn't meet it.
     pub fn lack(self, version: (u32, u32), architecture: Option<u32>) -> Option<String> {
         let Self(name, target, first) = self;
         is_lacking(target, first, version, architecture).then(|| reason(name, target, first, version))

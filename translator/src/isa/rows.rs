@@ -22,9 +22,9 @@ pub struct Row {
     pub name: &'static str,
     /// Operands; see [`crate::decode`] for the notation.
     pub operands: &'static str,
-    /// How its instructions are translated.
+    /// The translation of the row's instructions.
     pub action: Action,
-    /// Which modules have it.
+    /// The modules that have the row.
     pub availability: Availability,
 }
 
@@ -63,11 +63,11 @@ const WITHOUT_SYNC: Availability = Until { version: (6, 4), target: 70, without:
 const SINGLE_WITHOUT_ROUNDING: Availability = Until { version: (3, 2), target: 20, without: "a rounding" };
 /// `mad` on f64 without a rounding, which PTX 2.0 lacks for all targets with f64.
 const DOUBLE_WITHOUT_ROUNDING: Availability = Until { version: (2, 0), target: 13, without: "a rounding" };
-/// What only these chips compute on packed integers.
+/// Computations on packed integers, which only these chips have.
 const PACKED: Availability = Families(&[107, 120, 121]);
-/// What only sm_90a has.
+/// Instructions of sm_90a alone.
 const WARPGROUPS: Availability = Families(&[90]);
-/// What has no effect that a device without NVIDIA's caches could show.
+/// Instructions without an effect that a device without NVIDIA's caches could show.
 const NOTHING: Action = Nothing(Rule::None);
 
 rows! {

@@ -1,6 +1,6 @@
 //! Rules on how the parts of an instruction go together, which syntax can't say.
 
-/// What a row's instructions must obey besides its syntax. [`crate::decode`] checks that.
+/// A rule for a row's instructions besides its syntax. [`crate::decode`] checks the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Nothing else.

@@ -123,7 +123,7 @@ fn matches(slots: &[Slot], modifiers: &[ast::Ident<'_>]) -> Option<Vec<Option<&'
 }
 
 impl Form {
-    /// Whether an operand by number is written. Destinations that a memory operand names aren't meant.
+    /// Whether the operand of a number is written. Destinations that a memory operand names aren't meant.
     pub fn is_destination(&self, index: usize) -> bool {
         match self.operands.as_slice() {
             ["call" | "texture"] => index == 0,
@@ -138,7 +138,7 @@ impl Form {
         self.operands.iter().any(|word| word.starts_with('[') || *word == "texture")
     }
 
-    /// What modifiers as written say, if they match.
+    /// The modifiers as written, if they match the form.
     fn modifiers(&self, written: &[ast::Ident<'_>]) -> Option<Modifiers> {
         let mut modifiers = Modifiers::default();
         for (slot, word) in self.slots.iter().zip(matches(&self.slots, written)?) {

@@ -26,7 +26,7 @@ macro_rules! scalar_types {
                 match self { $(Self::$variant => $bits,)* }
             }
 
-            /// What its bits mean.
+            /// The class of the type.
             pub fn class(self) -> Class {
                 match self { $(Self::$variant => Class::$class,)* }
             }
@@ -83,7 +83,7 @@ scalar_types! {
     SurfRef = "surfref", 64, Opaque;
 }
 
-/// What the bits of a type mean.
+/// The meaning of a type's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Class {

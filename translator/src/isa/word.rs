@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::spelling::spelled;
 
-/// How a modifier is written: as its name is spelled, unless a text says otherwise.
+/// The spelling of a modifier: that of its name, unless a text says otherwise.
 macro_rules! text {
     ($word:ident) => {
         spelled!($word)
@@ -35,7 +35,7 @@ macro_rules! words {
                 None
             }
 
-            /// How it is written, without the dot.
+            /// The modifier's text, without the dot.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$word => text!($word $($text)?),)*
