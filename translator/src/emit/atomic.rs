@@ -1,6 +1,6 @@
 //! Read-modify-writes, and atomic loads and stores.
 //!
-//! What SPIR-V has no instruction for on the target becomes a loop around compare-and-swap.
+//! An operation for which SPIR-V has no instruction on the target becomes a loop around compare-and-swap.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, Word};
@@ -346,7 +346,7 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// Whether a change flushes denormals there.
+/// Whether a change flushes denormals in a memory.
 fn flushes(space: Space, change: Change) -> bool {
     space == Space::Global && change.op == Modify::FAdd && change.ty == Type::I32
 }

@@ -43,7 +43,7 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) vars: IndexVec<Var, Word>,
     /// Declarations of Function variables, which SPIR-V wants before everything else.
     variables: Vec<Instruction>,
-    /// What is computed once at the function's start: its inputs.
+    /// The inputs, which are computed once at the function's start.
     pub(super) start: Vec<Instruction>,
     blocks: Vec<dr::Block>,
     /// Label of the block under construction; 0 after a terminator.
@@ -66,13 +66,13 @@ pub(super) struct Body<'m, 't, 'f> {
     pub(super) half_pairs: FxHashMap<Word, Word>,
     /// Matrices of the block under construction, by their type and the words that have this invocation's elements.
     pub(super) matrices: FxHashMap<(Word, Vec<Word>), Word>,
-    /// Which 32-bit values are another one plus a constant.
+    /// The 32-bit values that are sums of another value and a constant.
     pub(super) offsets: Offsets,
     /// Invocations of the workgroup, once used.
     pub(super) workgroup_size: Word,
     /// The instruction that statements come from.
     pub(super) at: Option<Span>,
-    /// Where that is, if line information is wanted.
+    /// The instruction's place, if line information is wanted.
     position: Option<Position>,
     /// The line that the block under construction has named last.
     line: Option<Position>,
@@ -80,7 +80,7 @@ pub(super) struct Body<'m, 't, 'f> {
     start_line: Option<Position>,
 }
 
-/// What a function shares with those that are called for its loops over lanes ([`Function::lane_numbers`]).
+/// The state that a function shares with those that are called for its loops over lanes ([`Function::lane_numbers`]).
 #[derive(Default)]
 pub(super) struct Common {
     /// Variables that all functions of the kernel reach, if any are such.
@@ -98,11 +98,11 @@ pub(super) struct Common {
     pub(super) interface: Vec<(StorageClass, Word)>,
     /// Types that loops around compare-and-swap add, which need not be those of any value of the function.
     pub(super) added_floats: Vec<Type>,
-    /// How many loops have got another exit.
+    /// The number of loops that have got another exit.
     pub(super) decoys: u32,
-    /// Whether less than a word of shared memory is ever written, once asked for.
+    /// Whether a store to shared memory writes less than a word, once asked for.
     pub(super) shared_parts: Option<bool>,
-    /// Whether anything in the kernel orders memory accesses, once asked for.
+    /// Whether a statement of the kernel orders memory accesses, once asked for.
     pub(super) memory_ordered: Option<bool>,
 }
 
@@ -157,7 +157,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         }
     }
 
-    /// What a helper gives.
+    /// The result of a helper.
     pub(super) fn call(&mut self, helper: u32, operands: [Option<Value>; HELPER_PARAMETERS], ty: Type) -> Result<Word> {
         let mut ids = vec![self.common.helpers[helper as usize]];
         for operand in operands.into_iter().flatten() {
@@ -172,7 +172,7 @@ impl<'m, 't, 'f> Body<'m, 't, 'f> {
         self.parameters[usize::from(number)]
     }
 
-    /// What follows comes from an instruction.
+    /// Notes the instruction that the following statements come from.
     pub(super) fn come_from(&mut self, span: Option<Span>) {
         self.at = span;
         self.position = self.module.lines.as_ref().zip(span).and_then(|(lines, span)| lines.position(span));

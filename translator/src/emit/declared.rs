@@ -1,4 +1,4 @@
-//! What a module has declared for all its entries, by the ids.
+//! Declarations that all entries of a module share, by their ids.
 
 use rspirv::spirv::{BuiltIn, Word};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ pub(super) struct Launch {
     /// That of its dynamic part, once something reads it.
     pub(super) dynamic_shared_bytes: Option<Word>,
     pub(super) texture_bits: Option<Word>,
-    /// Whether memory barriers are wanted, once something orders memory.
+    /// The condition for memory barriers, once a statement orders memory.
     pub(super) memory_barriers: Option<Word>,
     /// Input variables by what they hold.
     pub(super) inputs: FxHashMap<BuiltIn, Word>,

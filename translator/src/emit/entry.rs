@@ -16,7 +16,7 @@ pub struct EmitEntry<'a> {
     pub required_block: Option<[u32; 3]>,
 }
 
-/// What emission finds out about one entry.
+/// Facts about one entry that emission finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFacts {
     /// Device features that it needs.

@@ -1,4 +1,4 @@
-//! What a kernel reads of its launch: built-in variables, push constants and specialization constants.
+//! Inputs of a kernel from its launch: built-in variables, push constants and specialization constants.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, Op, Scope, StorageClass, Word};
@@ -68,7 +68,7 @@ impl Module<'_> {
         Ok(constant)
     }
 
-    /// Whether memory barriers are wanted, as a constant that the host gives.
+    /// The condition for memory barriers, a constant that the host gives.
     pub(super) fn memory_barriers(&mut self) -> Result<Word> {
         if let Some(wanted) = self.launch.memory_barriers {
             return Ok(wanted);
@@ -113,7 +113,7 @@ impl Body<'_, '_, '_> {
         Ok(self.workgroup_size)
     }
 
-    /// What the launch or the thread's place in it gives, as a value of the given type.
+    /// An input from the launch or the thread's place in it, as a value of the given type.
     pub(super) fn launch_input(&mut self, input: Input, ty: Type) -> Result<Word> {
         match input {
             Input::Component(builtin, dimension) => self.input_component(builtin, dimension),

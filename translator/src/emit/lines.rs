@@ -30,7 +30,7 @@ impl Lines {
         Self { starts }
     }
 
-    /// Where a span begins.
+    /// The position of a span's beginning.
     pub(super) fn position(&self, span: Span) -> Option<Position> {
         let after = self.starts.partition_point(|&(start, ..)| start <= span.start);
         let &(start, file, line) = self.starts.get(after.checked_sub(1)?)?;

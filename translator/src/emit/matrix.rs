@@ -52,10 +52,10 @@ pub(super) type Product<'f> = (&'f [Value], MatrixTypes, Fragments);
 
 /// Two products that a unit has at once.
 pub(super) struct Pair<'f> {
-    /// What stands between them, and needs nothing of the first.
+    /// The statements between the two products, which need nothing of the first.
     pub(super) between: &'f [Stmt],
     pub(super) products: [Product<'f>; 2],
-    /// What stands after them.
+    /// The statements after the two products.
     pub(super) rest: &'f [Stmt],
 }
 

@@ -18,7 +18,7 @@ use super::usage::SharedLayout;
 use crate::ir::{MemoryOrder, Value};
 use ptx2spv_target::Feature;
 
-/// How memory can be reached for an access.
+/// The ways to reach memory for an access.
 pub(super) enum AccessForm {
     /// By a pointer to the access's own type.
     Typed(TypedMemory),
@@ -64,7 +64,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// How to reach memory for an access. Notes the features that typed access needs.
+    /// The way to reach memory for an access. Notes the features that typed access needs.
     fn access_form(&mut self, Access { space, shape, .. }: Access) -> Result<AccessForm> {
         match (space, shape) {
             (Space::Global, Shape::Byte) => {

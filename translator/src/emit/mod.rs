@@ -61,7 +61,7 @@ pub struct Emitted {
     pub version: Version,
     /// Device features that its capabilities need: the union over its entries.
     pub features: BTreeSet<Feature>,
-    /// What was found about each entry, in the order given.
+    /// Facts about each entry, in the order given.
     pub entries: Vec<EntryFacts>,
 }
 
@@ -84,7 +84,7 @@ const OLDEST: Version = Version(1, 3);
 /// Emits one module with the given entries: see [`Emitter`].
 ///
 /// # Errors
-/// Those of [`Emitter`]; of its entries, all together.
+/// The errors of [`Emitter`]; those of the entries all together.
 pub fn emit(device: &Emission, entries: &[EmitEntry<'_>], source: Option<&Source>) -> Result<Emitted, Vec<Diagnostic>> {
     let outside = |diagnostic| vec![diagnostic];
     let mut emitter = Emitter::new(device, source).map_err(outside)?;
@@ -116,10 +116,11 @@ pub(crate) struct Emitter<'t> {
 }
 
 impl<'t> Emitter<'t> {
-    /// A module without entries. With `source`, into which the functions' marks point, it says which line its instructions come from.
+    /// A module without entries. With `source`, into which the functions' marks point, the module names the lines that
+    /// its instructions come from.
     ///
     /// # Errors
-    /// What every module needs and the device lacks.
+    /// Features that every module needs and the device lacks.
     pub(crate) fn new(device: &'t Emission, source: Option<&Source>) -> Result<Self, Diagnostic> {
         let outside = |kind| Diagnostic::new(kind, None);
         let Version(major, minor) = device.spirv;

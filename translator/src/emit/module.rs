@@ -63,9 +63,9 @@ const ID_LIMIT: u32 = 4_194_303;
 
 pub(super) struct Module<'t> {
     pub(super) device: &'t Emission,
-    /// What is declared of the launch. Its ids are zero before [`Module::declare_launch`].
+    /// Declarations of the launch's inputs. Their ids are zero before [`Module::declare_launch`].
     pub(super) launch: Launch,
-    /// What is declared of shared memory.
+    /// Declarations of shared memory.
     pub(super) shared: SharedMemory,
     /// The source, where line information is wanted.
     pub(super) lines: Option<Lines>,

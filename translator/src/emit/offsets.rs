@@ -1,4 +1,5 @@
-//! Which 32-bit values of a function are another one plus a constant, so that constant parts of indices stay apart.
+//! The 32-bit values of a function that are sums of another value and a constant, so that constant parts of indices
+//! stay apart.
 
 use rspirv::spirv::Word;
 use rustc_hash::FxHashMap;

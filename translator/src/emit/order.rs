@@ -23,7 +23,7 @@ use super::select::{Access, Space};
 use crate::ir::{MemoryOrder, Ordered, Scope};
 use ptx2spv_target::Feature;
 
-/// Whether an access reads or writes.
+/// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Load,
@@ -53,7 +53,7 @@ fn glsl_semantics() -> MemorySemantics {
 }
 
 impl Body<'_, '_, '_> {
-    /// Whether atomics are relaxed in form, and fences beside them order.
+    /// Whether atomics are relaxed in form, and fences beside them order accesses.
     pub(super) fn has_fences_apart(&self) -> bool {
         self.module.device.workarounds.memory_barriers_wait || !self.module.has_vulkan_memory_model()
     }

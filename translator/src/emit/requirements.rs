@@ -1,17 +1,17 @@
-//! What a module declares for the features that it uses.
+//! A module's declarations for the features that it uses.
 
 use rspirv::spirv::Capability;
 
 use ptx2spv_target::{Feature, Version};
 
-/// What the use of a feature asks for.
+/// The declarations that the use of a feature asks for.
 pub(super) struct Requirements {
     pub capabilities: &'static [Capability],
     /// Its name, and the version of SPIR-V that has it built in, if one has.
     pub extension: Option<(&'static str, Option<Version>)>,
 }
 
-/// What the use of a feature asks for.
+/// The declarations that the use of a feature asks for.
 pub(super) fn requirements(feature: Feature) -> Requirements {
     let core = |major, minor| Some(Version(major, minor));
     let (capabilities, extension): (&[Capability], _) = match feature {

@@ -62,7 +62,7 @@ pub(super) enum Selected<'f> {
     Return(Value),
 }
 
-/// How an operation is written.
+/// The SPIR-V form of an operation.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
     /// An instruction of its own.
@@ -108,7 +108,7 @@ pub(super) enum Operation {
     Call(u32, [Option<Value>; HELPER_PARAMETERS]),
 }
 
-/// What the launch or the thread's place in it gives.
+/// An input from the launch or the thread's place in it.
 pub(super) enum Input {
     /// A component of a built-in vector.
     Component(BuiltIn, u8),
@@ -125,7 +125,7 @@ pub(super) enum Input {
     Parameter(u8),
 }
 
-/// Where memory is: see [`ir::Space`].
+/// The kinds of memory: see [`ir::Space`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     Global,
@@ -133,7 +133,7 @@ pub(super) enum Space {
     Local,
 }
 
-/// How memory is accessed: see [`ir::Access`].
+/// The properties of an access to memory: see [`ir::Access`].
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub(super) space: Space,
@@ -155,7 +155,7 @@ pub(super) struct Atomic {
     pub(super) operand: Value,
 }
 
-/// What an atomic does: see [`AtomicOp`].
+/// The operation of an atomic: see [`AtomicOp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Modify {
     Add,

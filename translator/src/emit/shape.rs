@@ -1,4 +1,4 @@
-//! How the elements of an access lie in the one SPIR-V value that is loaded or stored.
+//! The layout of an access's elements in the one SPIR-V value that is loaded or stored.
 //!
 //! Accesses are aligned to their whole size, so vectors of narrow elements travel in 16- or 32-bit words. That needs fewer
 //! types, and no vectors of 8-bit integers, which many drivers split.
@@ -54,7 +54,7 @@ impl Shape {
         }
     }
 
-    /// Whether SPIR-V has atomic loads and stores of it.
+    /// Whether SPIR-V has atomic loads and stores of the shape.
     pub(super) fn is_atomic(self) -> bool {
         matches!(self, Shape::Word | Shape::Long)
     }

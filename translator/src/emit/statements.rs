@@ -50,7 +50,7 @@ struct Frame<'f> {
     exit: Option<Word>,
 }
 
-/// What a list of statements is part of, and where its end leads.
+/// The construct that a list of statements is part of, with the labels that the list's end leads to.
 enum Construct<'f> {
     Function,
     Then { otherwise: &'f [Stmt], otherwise_label: Word, merge: Word },
@@ -282,9 +282,9 @@ impl<'f> Body<'_, '_, 'f> {
         self.decoy_exit(merge)
     }
 
-    /// Where the driver loses values that leave loops, gives the loop another exit, which no invocation takes. Then what
-    /// the code after the loop reads of a variable has several origins, and drivers keep such values right. Where the
-    /// driver runs loops for more invocations than there are, these leave by that exit.
+    /// Gives the loop another exit, which no invocation takes, where the driver loses values that leave loops. Then
+    /// variables that the code after the loop reads have several origins, and drivers keep such values right. Where the
+    /// driver runs loops for more invocations than there are, the surplus ones leave by that exit.
     fn decoy_exit(&mut self, merge: Word) -> Result<()> {
         let quirks = &self.module.device.workarounds;
         if !quirks.loop_values_lost && !quirks.surplus_invocations_loop {
@@ -300,11 +300,11 @@ impl<'f> Body<'_, '_, 'f> {
         Ok(())
     }
 
-    /// What no invocation of the workgroup meets, and what looks possible to the driver: to have one of the highest numbers,
-    /// or one after the last.
+    /// A condition that no invocation of the workgroup meets, but that looks possible to the driver: to have one of the
+    /// highest numbers, or one after the last.
     ///
-    /// Each loop has a condition of its own: drivers know that one is false after a loop's exit by it, and would take away
-    /// the exits of the loops inside.
+    /// Each loop has a condition of its own: drivers know that a condition is false after the loop that it leaves, and
+    /// would take away the exits of the loops inside.
     fn decoy_condition(&mut self, is_surplus: bool) -> Result<Word> {
         let word = self.module.u32()?;
         let index = self.input(BuiltIn::LocalInvocationIndex, word)?;
@@ -376,8 +376,8 @@ impl<'f> Body<'_, '_, 'f> {
 /// Statements from which a loop's body counts as long.
 const LONG: usize = 1000;
 
-/// Whether a loop gains nothing from being unrolled: its body is long already. NVIDIA's driver unrolls such loops all the same, and
-/// then compiles for seconds code that runs slower.
+/// Whether a loop gains nothing from being unrolled, since its body is long already. NVIDIA's driver unrolls such loops
+/// all the same, and then compiles for seconds code that runs slower.
 fn is_long(body: &[Stmt]) -> bool {
     let mut count = 0;
     let mut lists = vec![body];

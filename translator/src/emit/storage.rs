@@ -1,4 +1,4 @@
-//! How shared and local memory are declared, and pointers into them and into global memory.
+//! Declarations of shared and local memory, and pointers into them and into global memory.
 //!
 //! Shared memory is a set of blocks over the same bytes, one for each type it is accessed by, where the device has
 //! `workgroupMemoryExplicitLayout`. Else it is one array (without ArrayStride, which Vulkan forbids there): of 32-bit words,
@@ -25,7 +25,7 @@ impl Module<'_> {
         self.define(Op::SpecConstantOp, ty, all)
     }
 
-    /// How many elements of a size the shared memory has, as a constant.
+    /// The number of elements of a size in shared memory, as a constant.
     fn shared_length(&mut self, element_bytes: u32) -> Result<Word> {
         if let Some(&length) = self.shared.lengths.get(&element_bytes) {
             return Ok(length);
@@ -97,7 +97,7 @@ pub(super) struct WordArray {
 }
 
 impl WordArray {
-    /// Whether other threads see it.
+    /// Whether other threads see the array.
     pub(super) fn is_shared(&self) -> bool {
         self.class == StorageClass::Workgroup
     }
@@ -114,13 +114,13 @@ impl Body<'_, '_, '_> {
         self.function.scratch.is_some_and(|scratch| scratch.shared)
     }
 
-    /// Whether less than a word of shared memory is ever written.
+    /// Whether a store to shared memory writes less than a word.
     pub(super) fn has_shared_parts(&mut self, word_bytes: u32) -> bool {
         let function = self.function;
         *self.common.shared_parts.get_or_insert_with(|| has_shared_parts(function, word_bytes as usize))
     }
 
-    /// Whether anything in the kernel orders memory accesses.
+    /// Whether a statement of the kernel orders memory accesses.
     fn orders_memory(&mut self) -> bool {
         let function = self.function;
         *self.common.memory_ordered.get_or_insert_with(|| orders_memory(function))

@@ -29,7 +29,7 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// What the invocation of a number has as a value.
+    /// The value of the invocation of a number.
     pub(super) fn shuffle(&mut self, value: Value, lane: Value) -> Result<Word> {
         let device = self.module.device;
         // SwiftShader makes much less of a broadcast than of a shuffle; to compile it takes llvmpipe ten times as long.
@@ -38,7 +38,7 @@ impl Body<'_, '_, '_> {
         self.exchange(if to_all { Op::GroupNonUniformBroadcast } else { Op::GroupNonUniformShuffle }, value, lane)
     }
 
-    /// What another invocation, which an operation finds by a number, has as a value.
+    /// The value of another invocation, which an operation finds by a number.
     pub(super) fn exchange(&mut self, op: Op, value: Value, number: Value) -> Result<Word> {
         let scope = self.subgroup_scope()?;
         if !self.module.device.shuffles {

@@ -1,9 +1,9 @@
-//! What a kernel does anywhere in its body, as far as declarations depend on it.
+//! Properties of a kernel's whole body that declarations depend on.
 
 use super::module::Module;
 use crate::ir::{Access, Function, MemoryOrder, Space, Stmt, SubgroupOp};
 
-/// How a kernel's shared memory is declared.
+/// The declaration of a kernel's shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SharedLayout {
     /// Aliased blocks.
@@ -29,15 +29,15 @@ impl SharedLayout {
     }
 }
 
-/// Whether 64 bits of shared memory are ever accessed as one: by atomics, or with an order.
+/// Whether some 64 bits of shared memory are accessed as one: by atomics, or with an order.
 fn has_long_shared_atomics(function: &Function) -> bool {
     any_shared(function, |stmt, access, _| {
         access.bytes == 8 && (matches!(stmt, Stmt::Atomic(_)) || access.order.scope().is_some())
     })
 }
 
-/// Whether shared memory is read as vectors of 16 bytes, and written as nothing else. Some compilers write a component by writing its
-/// vector, with what another thread may be changing.
+/// Whether shared memory is read as vectors of 16 bytes, and written as nothing else. Some compilers write a component
+/// by writing its whole vector, with the other components, which another thread may be changing.
 fn has_shared_vectors(function: &Function) -> bool {
     let size = |access: &Access, elements| usize::from(access.bytes) * elements;
     let is_vector = |access: &Access, elements| size(access, elements) == 16 && access.order == MemoryOrder::Weak;
@@ -53,14 +53,14 @@ fn has_shared_vectors(function: &Function) -> bool {
         && !any_statement(function, |stmt| matches!(stmt, Stmt::Fence(_)))
 }
 
-/// Whether less than a word of shared memory is ever written, which takes compare-and-swap of the word.
+/// Whether a store to shared memory writes less than a word, which takes compare-and-swap of the word.
 pub(super) fn has_shared_parts(function: &Function, word_bytes: usize) -> bool {
     any_shared(function, |stmt, access, elements| {
         !matches!(stmt, Stmt::Load { .. }) && usize::from(access.bytes) * elements < word_bytes
     })
 }
 
-/// Whether there is an access to shared memory that satisfies a predicate of statement, access and number of elements.
+/// Whether some access to shared memory satisfies a predicate of statement, access and number of elements.
 fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> bool) -> bool {
     any_statement(function, |stmt| {
         let (access, elements) = match stmt {
@@ -73,7 +73,7 @@ fn any_shared(function: &Function, is_wanted: impl Fn(&Stmt, &Access, usize) -> 
     })
 }
 
-/// Whether some statement of a function is as asked for.
+/// Whether some statement of a function satisfies a predicate.
 fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool {
     let mut lists = vec![function.body.as_slice()];
     while let Some(list) = lists.pop() {
@@ -87,7 +87,7 @@ fn any_statement(function: &Function, is_wanted: impl Fn(&Stmt) -> bool) -> bool
     false
 }
 
-/// Whether anything in a function orders memory accesses of several threads.
+/// Whether a statement of a function orders memory accesses of several threads.
 pub(super) fn orders_memory(function: &Function) -> bool {
     let orders = |order| !matches!(order, MemoryOrder::Weak | MemoryOrder::Relaxed(_));
     any_statement(function, |stmt| match stmt {

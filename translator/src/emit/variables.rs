@@ -72,7 +72,7 @@ impl Body<'_, '_, '_> {
         Ok(row)
     }
 
-    /// How many variables of a type are read or assigned.
+    /// The number of variables of a type that are read or assigned.
     fn used(&self, ty: Type) -> usize {
         let Function { body, vars, .. } = self.function;
         let mut used = VarSet::new(vars.len());
