@@ -2,7 +2,7 @@
 
 use crate::ir::{Binary, Constants, Fact, Flow, Function, Op, Stmt, Unary, Value};
 
-/// How many of an integer's lowest bits are zeros.
+/// The number of an integer's lowest bits that are zeros.
 #[derive(Clone, Copy, PartialEq)]
 struct Zeros(u32);
 

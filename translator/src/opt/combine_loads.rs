@@ -45,7 +45,7 @@ struct Load {
 /// A list under way. It lies on the heap: the recursion must fit a small stack.
 struct Level {
     list: Vec<Option<Stmt>>,
-    /// What stands in place of a load.
+    /// The statements that replace a load.
     wide: FxHashMap<usize, Vec<Stmt>>,
     run: Vec<Load>,
 }

@@ -1,8 +1,8 @@
 //! Copy propagation: replaces reads of variables by the value that they are known to hold, and on the way folds
 //! operations, merges equal ones and takes the known arm of an `If`.
 //!
-//! What is known is followed through straight-line code and into and out of `If`; a loop forgets the variables that it
-//! assigns. Assignments and operations that become useless stay, for [`remove_dead`](super::remove_dead), except
+//! The known values are followed through straight-line code and into and out of `If`; a loop forgets the variables that
+//! it assigns. Assignments and operations that become useless stay, for [`remove_dead`](super::remove_dead), except
 //! assignments of what the variable holds already. Memory is not followed.
 
 use std::collections::hash_map::Entry;
@@ -42,22 +42,22 @@ struct List(u32);
 
 indices!(List);
 
-/// What a list changed about what is known: variables with what they hold at its end.
+/// The variables whose known value a list changed, with their known values at its end.
 type Changes = Vec<(Var, Option<Value>)>;
 
 struct Propagation<'f> {
     function: &'f mut Function,
-    /// What each variable holds here, where that is known.
+    /// The known value of each variable here.
     known: IndexVec<Var, Option<Value>>,
     /// Former entries of `known`, to go back to at the end of a list.
     undo: Changes,
-    /// What each value is replaced by, if it is.
+    /// The replacement of each value that has one.
     replacement: IndexVec<Value, Option<Value>>,
-    /// What defines each value, where folding may look at it.
+    /// The definition of each value, where folding may look at it.
     definition: IndexVec<Value, Option<Op>>,
     /// The list that defines each value.
     list_of: IndexVec<Value, List>,
-    /// Whether each list is the current one or around that, so that its values are visible.
+    /// Whether each list is the current one or lies around it, so that its values are visible.
     open: IndexVec<List, bool>,
     current: List,
     /// The mark that holds here.

@@ -44,7 +44,8 @@ impl Dead {
         *block = kept;
     }
 
-    /// Whether a statement stays, given the one that follows it; what it uses then counts as used.
+    /// Whether a statement stays, given the statement that follows it; the operands of a statement that stays then
+    /// count as used.
     fn keep(&mut self, stmt: &mut Stmt, next: Option<&Stmt>) -> bool {
         match stmt {
             Stmt::At(_) => return !matches!(next, None | Some(Stmt::At(_))),

@@ -23,7 +23,7 @@ struct Flatten<'f> {
     most: u32,
 }
 
-/// What variables hold at the end of an arm, in the order in which it assigned them first.
+/// The values of variables at the end of an arm, in the order in which the arm assigned them first.
 #[derive(Default)]
 struct Assigned {
     order: Vec<Var>,
@@ -78,7 +78,7 @@ impl Flatten<'_> {
         })
     }
 
-    /// What an operation with a result of some type counts, if it may be done in vain.
+    /// The cost of an operation with a result of some type, if the operation may be done in vain.
     fn cost(&self, op: &Op, ty: Type) -> Option<u32> {
         let is_double = |value: Value| self.function.type_of(value) == Type::F64;
         match *op {

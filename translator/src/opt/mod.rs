@@ -2,7 +2,7 @@
 //! that takes a function which passes [`verify`](crate::ir::verify) and leaves one that does; that check is why they
 //! index their tables by value and variable without asking.
 //!
-//! What depends on the device is in [`legalize`](crate::legalize).
+//! Passes that depend on the device are in [`legalize`](crate::legalize).
 
 mod alignment;
 mod combine_loads;

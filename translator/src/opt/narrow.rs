@@ -14,7 +14,7 @@ use crate::ir::{
     rewrite,
 };
 
-/// How many operations are repeated on 32 bits before the rest is truncated.
+/// The number of operations that are repeated on 32 bits before the rest is truncated.
 pub(super) const STEPS: u32 = 6;
 
 /// Narrows truncated operations; see the module.

@@ -1,4 +1,4 @@
-//! Which of the launch's 64-bit constants are pointers: those from which addresses in global memory are computed.
+//! Finds the pointers among the launch's 64-bit constants: those from which addresses in global memory are computed.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub fn pointer_constants(function: &Function) -> BTreeSet<u32> {
     pointers
 }
 
-/// What a 64-bit value was computed from.
+/// The origin of a 64-bit value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// No push constant.

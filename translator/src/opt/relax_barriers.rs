@@ -262,7 +262,7 @@ impl<'f> Before<'f> {
     }
 }
 
-/// Whether other threads may write the accessed memory, and it isn't shared memory.
+/// Whether an access may touch device memory that other threads may write.
 fn in_device_memory(access: &Access) -> bool {
     matches!(access.space, Space::Global | Space::Generic) && !access.read_only
 }

@@ -55,7 +55,7 @@ pub fn resolve_spaces(function: &mut Function, workspace: Option<u32>) {
     });
 }
 
-/// What a 64-bit value may be, or that whose upper half a 32-bit value is.
+/// The kind of a 64-bit value, or of the 64-bit value whose upper half a 32-bit value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A number made from constants and 32-bit numbers; joined with an address (as a null pointer is), it is ignored.
@@ -84,13 +84,13 @@ impl Fact for Kind {
 }
 
 impl Kind {
-    /// Whether nothing of shared or local memory's addresses can be in it, however disguised.
+    /// Whether the value can contain nothing of shared or local memory's addresses, however disguised.
     fn is_harmless(self) -> bool {
         matches!(self, Kind::Small | Kind::Offset | Kind::In(Space::Global) | Kind::Workspace)
     }
 }
 
-/// What is known while the kinds of the function's values are found.
+/// The function, and the kinds of its values found so far.
 struct Kinds<'f> {
     function: &'f Function,
     definition: &'f IndexVec<Value, Option<Op>>,
@@ -118,7 +118,7 @@ impl Kinds<'_> {
         }
     }
 
-    /// What a 32-bit value is the upper half of.
+    /// The kind of the 64-bit value whose upper half a 32-bit value is.
     fn upper_half(&self, op: &Op) -> Kind {
         match *op {
             Op::Const(0) => Kind::Small,
@@ -216,7 +216,7 @@ impl Kinds<'_> {
         self.constant(value).is_some_and(|bits| bits >> GENERIC_TAG_SHIFT == 3)
     }
 
-    /// Whether it is a factor such as sizes of elements are.
+    /// Whether the value is a factor, as sizes of elements are.
     fn scales(&self, value: Value) -> bool {
         self.constant(value).is_some_and(|bits| (2..1 << 32).contains(&bits))
     }
