@@ -10,7 +10,7 @@ use super::loops::{Forest, TOP};
 use super::region::Layouts;
 use super::tree::{Condition, MAX_DEPTH, Node, Tree};
 
-/// What remains to be done.
+/// A task that remains to be done.
 enum Task {
     /// Write an item, its arms and its followers.
     Expand { region: usize, item: usize },
@@ -26,7 +26,7 @@ enum Task {
     Close,
 }
 
-/// What has been begun and not ended.
+/// A node that has been begun and not ended.
 enum Open {
     Loop,
     If(Condition),
@@ -75,12 +75,13 @@ pub(super) fn build(graph: &Graph, forest: &Forest, layouts: &Layouts) -> Result
     Ok(Tree { nodes, selectors: builder.count })
 }
 
-/// What a selector tells. An edge may leave several loops, each of another depth, and enter one, so it can need all of these at once.
+/// The role of a selector. An edge may leave several loops, each of another depth, and enter one, so it can need
+/// selectors of all these roles at once.
 #[derive(Clone, Copy)]
 enum Role {
     /// At which of its entries an irreducible loop starts.
     Entry,
-    /// Where control goes on in the regions of one depth.
+    /// The continuation of control in the regions of one depth.
     Depth(usize),
 }
 
@@ -88,7 +89,7 @@ struct Builder<'a> {
     graph: &'a Graph,
     forest: &'a Forest,
     layouts: &'a Layouts,
-    /// What expanding an item gave, in order.
+    /// The tasks that expanding an item gave, in order.
     tasks: Vec<Task>,
     /// The selector of each [`Role`], where one is used.
     entry: Option<u32>,

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-/// Where an edge leads inside of its region.
+/// The target of an edge inside of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
     /// To a later item.
@@ -26,14 +26,14 @@ pub(super) enum Target {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub target: Target,
-    /// Whether a test of the region's selector lies on the way.
+    /// Whether a test of the region's selector lies on the edge's way.
     pub tested: bool,
 }
 
-/// What a region consists of.
+/// The kinds of items in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Where control comes in: it has an edge to each entry, and there is no code to it.
+    /// The entrance of control: it has an edge to each entry, and no code.
     Head,
     Block(u32),
     Loop(usize),
@@ -44,9 +44,9 @@ pub(super) struct Item {
     pub kind: Kind,
     /// For a block those of its terminator in order, the end of the thread counting as one. For others sorted, each target once.
     pub edges: Vec<Edge>,
-    /// Whether it is an arm of its immediate dominator. Its only edge then comes from there.
+    /// Whether the item is an arm of its immediate dominator. Its only edge then comes from there.
     pub arm: bool,
-    /// What stands after it.
+    /// The items that stand after this one.
     pub followers: Vec<usize>,
     /// The followers once more, in groups.
     pub runs: Vec<Run>,
@@ -80,7 +80,7 @@ impl Item {
 }
 
 impl Run {
-    /// Whether there is no test in it.
+    /// Whether the run has no test.
     pub fn is_plain(&self) -> bool {
         self.exhaustive && self.range.len() == 1
     }
@@ -106,7 +106,7 @@ pub(super) fn arrange(items: &mut [Item]) {
 struct Dominators {
     /// The immediate dominator of each item and how many edges enter it. The head is its own.
     parents: Vec<(usize, usize)>,
-    /// How far below the head an item is.
+    /// The depth of each item below the head.
     depths: Vec<usize>,
     /// An ancestor further up, so that any can be found in O(log n) steps (Myers, "An applicative random-access stack").
     jumps: Vec<usize>,
@@ -161,15 +161,16 @@ impl Dominators {
         a
     }
 
-    /// Where an edge starts, seen from the immediate dominator of its target: that itself, or the child that has it in its subtree.
+    /// The start of an edge, seen from the immediate dominator of its target: the dominator itself, or its child that
+    /// has the start in its subtree.
     fn origin(&self, from: usize, to: usize) -> usize {
         let parent = self.parent(to);
         if from == parent { from } else { self.ancestor(from, self.depths[parent] + 1) }
     }
 }
 
-/// Which followers edges lead to, and how far they jump. Places count from 1 for the first follower; place 0 is the item itself with its
-/// arms.
+/// The followers that edges lead to, and the reach of their jumps. Places count from 1 for the first follower; place 0
+/// is the item itself with its arms.
 struct Spans {
     /// The place of each item among those of its immediate dominator.
     places: Vec<usize>,
@@ -181,7 +182,7 @@ struct Spans {
     latest: Vec<usize>,
 }
 
-/// How far edges lead among siblings.
+/// The reach of edges among siblings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     /// Up to this place.
@@ -190,7 +191,7 @@ enum Reach {
     Beyond,
 }
 
-/// How deep in the dominator tree edges lead.
+/// The depth in the dominator tree that edges lead to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Depth {
     /// As deep as that.

@@ -5,11 +5,11 @@ use super::tree::MAX_DEPTH;
 /// A control-flow graph. A node is a basic block by number; block 0 is the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// How each block ends.
+    /// The terminators of the blocks.
     pub blocks: Vec<Terminator>,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminator {
     /// The thread ends.
@@ -18,9 +18,9 @@ pub enum Terminator {
     Goto(u32),
     /// Control goes on in one of two blocks, by a condition that belongs to this block. The same block twice is a [`Terminator::Goto`].
     Branch {
-        /// Where to go if the condition holds.
+        /// The target if the condition holds.
         then: u32,
-        /// Where to go if it doesn't.
+        /// The target if the condition doesn't hold.
         otherwise: u32,
     },
 }

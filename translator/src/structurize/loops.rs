@@ -13,7 +13,7 @@ pub(super) struct Forest {
     pub regions: Vec<LoopRegion>,
     /// The innermost region of each block that can be reached.
     pub region_of: Vec<Option<usize>>,
-    /// Whether a block is an entry of its innermost region, and that is a loop.
+    /// Whether a block is an entry of its innermost region, and the region is a loop.
     is_entry: Vec<bool>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Forest {
 pub(super) struct LoopRegion {
     /// The region around it; [`TOP`] for itself.
     pub parent: usize,
-    /// How many loops it is in, itself included.
+    /// The number of loops around, itself included.
     pub depth: usize,
     /// Blocks at which control comes in, ascending, never none; several in an irreducible loop. They belong to no inner loop.
     ///
@@ -33,7 +33,7 @@ pub(super) struct LoopRegion {
     pub loops: Vec<usize>,
 }
 
-/// Where a target lies, seen from a region.
+/// The place of an edge's target, seen from a region.
 pub(super) enum Destination {
     /// It is a block of the region itself, and not reached by starting the loop over.
     Block(u32),
@@ -114,9 +114,10 @@ impl Forest {
         graph.blocks[block as usize].successors().filter(inside)
     }
 
-    /// Where the target of an edge lies, seen from a region that the edge starts in.
+    /// The place of an edge's target, seen from a region that the edge starts in.
     ///
-    /// An edge into a loop ends at an entry of it, and no entry of a loop is inside an inner one, so there are no other cases.
+    /// An edge into a loop ends at an entry of the loop, and no entry of a loop is inside an inner one, so there are no
+    /// other cases.
     pub fn place(&self, region: usize, target: u32) -> Destination {
         match self.region_of[target as usize] {
             Some(home) if home == region && self.is_entry[target as usize] => Destination::Again,
@@ -147,7 +148,7 @@ fn reachable(graph: &Graph) -> Vec<u32> {
 
 /// The predecessors of all blocks, one after the other.
 struct Predecessors {
-    /// Where those of each block start, and one more.
+    /// The start of each block's predecessors in `blocks`, and the end of the last.
     starts: Vec<usize>,
     blocks: Vec<u32>,
 }
@@ -184,7 +185,7 @@ struct Components {
     low: Vec<u32>,
 }
 
-/// What is known of a block.
+/// The state of a block in the search for components.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// It has not been met.

@@ -20,7 +20,7 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    /// Where the edge from a region's head to one of its entries leads.
+    /// The target of the edge from a region's head to one of its entries.
     pub fn entry(&self, forest: &Forest, region: usize, to: u32) -> Target {
         match forest.place(region, to) {
             Destination::Again => Target::Item(self.block_items[to as usize]),
@@ -28,7 +28,7 @@ impl Layouts {
         }
     }
 
-    /// Where an edge from inside a region to `to` leads in it.
+    /// The target in a region of an edge from inside the region to `to`.
     pub fn target(&self, forest: &Forest, region: usize, to: u32) -> Target {
         match forest.place(region, to) {
             Destination::Block(block) => Target::Item(self.block_items[block as usize]),

@@ -20,7 +20,7 @@ pub enum Node {
     },
     /// Executes one of two lists, each of which may be empty, though not both.
     If {
-        /// What decides.
+        /// The condition.
         condition: Condition,
         /// Executed if the condition holds.
         then: Vec<Node>,
@@ -33,13 +33,13 @@ pub enum Node {
     Break,
 }
 
-/// What an [`Node::If`] asks.
+/// The condition of a [`Node::If`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The condition that the block computed when it was last executed. Its [`Node::Block`] stands before the `If`, in the same list or
     /// one around it with no loop between, and no other block is executed between the two.
     Branch(u32),
-    /// Whether a selector has a value. It has been set since the last block was executed.
+    /// Whether a selector has a value. The selector has been set since the last block was executed.
     Selector {
         /// Which, below [`Tree::selectors`].
         selector: u32,
@@ -51,8 +51,8 @@ pub enum Condition {
 /// A structured program. The thread ends where the list does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// What is executed, in order.
+    /// The nodes to execute, in order.
     pub nodes: Vec<Node>,
-    /// How many selector variables there are.
+    /// The number of selector variables.
     pub selectors: u32,
 }

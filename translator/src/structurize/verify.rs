@@ -79,7 +79,7 @@ enum Step {
 }
 
 impl Step {
-    /// Whether the tree has a node for it that should be of use.
+    /// Whether the step stands for a node of the tree, which should be of use.
     fn is_node(self) -> bool {
         matches!(self, Self::Block(_) | Self::Set { .. } | Self::Test { .. } | Self::Break { .. })
     }
@@ -99,7 +99,7 @@ struct List<'t> {
     owner: Owner<'t>,
 }
 
-/// What a list belongs to.
+/// The node that a list belongs to.
 enum Owner<'t> {
     Tree,
     /// With the `Break`s in it, which don't know yet where to go.
@@ -215,7 +215,7 @@ fn check_selector(tree: &Tree, selector: u32) -> Result<(), String> {
 
 struct Walker<'c> {
     code: &'c Code,
-    /// Whether any walk has come to a step.
+    /// Whether some walk has come to a step.
     entered: Vec<bool>,
 }
 
