@@ -13,7 +13,7 @@ const PROLOGUE: &str = "\n\t.reg .b16 %changed_h;\n\t.reg .b32 %changed_z, %chan
     \tld.global.u32 %changed_z, [changed_zero];\n\tcvt.u16.u32 %changed_h, %changed_z;\n\tcvt.u64.u32 %changed_w, %changed_z;\n\
     \tsetp.ne.u32 %changed_f, %changed_z, 0;\n\tmov.u32 %changed_d, %tid.x;\n";
 
-/// What the names of registers begin with where they change.
+/// The prefix of the new names of registers.
 const RENAMED: &str = "%renamed_";
 
 /// Instructions that only compute, so that they may be exchanged with others.
@@ -24,7 +24,7 @@ const PURE: &[&str] = &[
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece<'t> {
-    /// What lies outside of functions, up to a function's brace.
+    /// The text outside of functions, up to a function's brace.
     Outside(&'t str),
     Brace(&'t str),
     /// A label with its colon.
@@ -167,14 +167,14 @@ fn opcode(text: &str) -> &str {
     guarded(text).1.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default()
 }
 
-/// Whether control goes on behind an instruction, which has nothing to do with carries.
+/// Whether control always goes on behind an instruction that neither reads nor writes a carry.
 fn stays(text: &str) -> bool {
     let name = opcode(text);
     let first = name.split('.').next().unwrap_or_default();
     !["bra", "brx", "ret", "exit", "trap", "addc", "subc", "madc"].contains(&first) && !name.contains(".cc")
 }
 
-/// Whether an instruction has to do with a call.
+/// Whether an instruction is a call, or accesses parameters.
 fn passes(text: &str) -> bool {
     let name = opcode(text);
     name.starts_with("call") || name.starts_with("st.param") || name.starts_with("ld.param")
@@ -188,7 +188,7 @@ fn may_fuse(text: &str) -> bool {
         && words.next_back().is_some_and(|ty| ty.starts_with(['f', 'b']))
 }
 
-/// Whether two instructions only compute, and neither needs what the other changes.
+/// Whether two instructions only compute, and neither uses the result of the other.
 fn independent(one: &str, other: &str) -> bool {
     let pure = |text: &str| {
         let first = opcode(text).split('.').next().unwrap_or_default();

@@ -24,7 +24,7 @@ impl Pool {
     /// Devices with some of their features hidden; `None` if they can't run kernels without them.
     ///
     /// # Errors
-    /// Those of [`Pool::with`].
+    /// The errors of [`Pool::with`].
     pub fn restricted(restrictions: Restrictions) -> Result<Option<Self>, Error> {
         let pool = Self { restrictions: Some(restrictions), idle: Mutex::default() };
         match pool.with(|_| ()) {

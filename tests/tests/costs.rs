@@ -1,6 +1,6 @@
-//! What operations cost on devices that lack something: `docs/costs.md` has the instructions that the reference device executes
-//! for each of them in a module made for a preset. `PTX2SPV_BLESS=1` writes the table anew; a change of it is a change of the code that
-//! is made.
+//! The costs of operations on devices that lack something: `docs/costs.md` has the instructions that the reference device executes for each
+//! operation in a module made for a preset. `PTX2SPV_BLESS=1` writes the table anew. A change of the table is a change of the code that is
+//! made.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -86,12 +86,12 @@ fn threads(instruction: &str) -> u32 {
     if is_of_warpgroup(instruction) { 128 } else { 32 }
 }
 
-/// What products of warpgroups need: lines in shared memory and their descriptor, a predicate, and elements of D.
+/// Setup of products of warpgroups: lines in shared memory and their descriptor, a predicate, and elements of D.
 const LINES: &str = ".shared .align 128 .b8 lines[2048]; .reg .b64 %z; .reg .pred %q;
     mov.u32 %t, lines; shr.u32 %t, %t, 4; cvt.u64.u32 %z, %t; or.b64 %z, %z, 0x1000080000; setp.eq.u32 %q, %n, 5;
     mov.b32 %s0, %a; mov.b32 %s1, %b; mov.b32 %s2, %c; mov.b32 %s3, %a;";
 
-/// How many results an instruction gives.
+/// The number of an instruction's results.
 fn results(instruction: &str) -> usize {
     match instruction.split_once("{%r") {
         Some((_, count)) => count.split('}').next().and_then(|count| count.parse().ok()).unwrap(),
@@ -158,7 +158,7 @@ impl Column {
         Self { device, module }
     }
 
-    /// What the second and third time of an operation cost more than the first, each.
+    /// The mean cost of the second and the third time of an operation.
     fn marginal(&self, index: usize, operation: Operation) -> f64 {
         let [one, three] =
             [1, 3].map(|count| instructions(&self.device, &self.module, &format!("x{index}_{count}"), operation));

@@ -27,10 +27,10 @@ const UNKNOWN: i32 = -13;
 /// No function may return this one but for shaders that are invalid.
 const INVALID_SHADER: i32 = -1_000_012_000;
 
-/// What the kernel prints.
+/// The kernel's output.
 const PRINTED: &[u8] = b"42\n";
 
-/// What errors name where commands are lost.
+/// The call that errors name where commands are lost.
 const EARLIER: &str = "an earlier vkQueueSubmit";
 
 /// Functions that submit work or wait for work.

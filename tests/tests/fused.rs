@@ -51,12 +51,12 @@ fn stages(seed: u64) -> BTreeMap<&'static str, Function> {
 /// A result of an operation in one run, by its number.
 type Id = usize;
 
-/// What is known of a result.
+/// A result of an operation, with facts about it.
 struct Node {
     operands: Vec<Id>,
-    /// What a compiler knows on the path.
+    /// The value that a compiler knows on the path.
     bits: Option<u64>,
-    /// What a coin gave.
+    /// The outcome of the coin that decided the condition.
     coin: Option<bool>,
 }
 
@@ -74,7 +74,7 @@ struct Run<'f> {
     same: FxHashMap<(Op, Type), Id>,
     values: Vec<Id>,
     vars: Vec<Id>,
-    /// What must be there.
+    /// Results that are needed in any case: conditions, and operands of statements other than assignments.
     needed: Vec<Id>,
     /// The conditions that the path went by.
     decided: Vec<Id>,

@@ -160,7 +160,7 @@ fn deep_control_flow() {
     }
 }
 
-/// Where a warp lies in one invocation, code is a loop over its lanes, which stays under a condition around it.
+/// If an invocation runs a whole warp, the code is a loop over the lanes, which stays under a condition around it.
 #[test]
 fn deep_control_flow_of_lanes() {
     let body = nested("ifs", 100);

@@ -152,7 +152,7 @@ fn sums_of_sums() {
     assert!(translation.is_some(), "{}", answer.messages());
 }
 
-/// What can't be translated is found before the rest is.
+/// Code that can't be translated is found before the rest is translated.
 #[test]
 fn unsupported_at_the_end() {
     let round = |n: usize| {

@@ -117,7 +117,7 @@ fn slow_one_of(launch: &Launch) -> u64 {
     }
 }
 
-/// Whether a launch is one of the sample. It goes by its name, so that a new case changes nothing about the others.
+/// Whether a launch is in the sample. The launch's name decides, so that a new case changes nothing about the others.
 fn is_drawn(sample: &str, launch: &Launch, one_of: u64) -> bool {
     hash(sample.bytes().chain(launch.name().bytes())).is_multiple_of(one_of)
 }

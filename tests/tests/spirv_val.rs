@@ -54,7 +54,7 @@ impl Variant {
         Ok(Self { name: format!("{preset}{what}"), target })
     }
 
-    /// Whether a preset has all features that kernels may need, so that it must accept all.
+    /// Whether a preset has all features that kernels may need, so that it must accept all kernels.
     fn refuses_none(&self) -> bool {
         ["lavapipe", "lavapipe-25", "nvidia", "reference"].contains(&self.name.as_str())
     }

@@ -67,7 +67,7 @@ impl Function {
     }
 }
 
-/// What a test sees and plans.
+/// The functions that can fail, and a test's plans for them.
 pub struct State {
     /// The functions that can fail.
     pub functions: &'static [Function],
@@ -82,7 +82,7 @@ impl State {
         *self.plans.lock().unwrap_or_else(PoisonError::into_inner) = plans.to_vec();
     }
 
-    /// Whether a failure that was planned once has happened, or nothing is planned.
+    /// Whether no plan is left: nothing was planned, or each planned failure has happened, none of which lasts.
     pub fn is_done(&self) -> bool {
         self.plans.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }

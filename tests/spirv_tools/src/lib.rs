@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// Checks a module for an environment such as `vulkan1.3`.
 ///
 /// # Errors
-/// What `spirv-val` says against it.
+/// The messages of `spirv-val`.
 ///
 /// # Panics
 /// If `spirv-val` can't be run.

@@ -48,9 +48,9 @@ struct Style {
 /// A function that has been drawn or is still to be drawn.
 #[derive(Clone, Copy)]
 struct Function {
-    /// Whether it contains warp operations.
+    /// Whether the function contains warp operations.
     team: bool,
-    /// Whether threads may end in it.
+    /// Whether threads may end in the function.
     exits: bool,
 }
 
@@ -235,8 +235,7 @@ impl Generator {
         vec![published, Stmt::Barrier, fetched, Stmt::Barrier]
     }
 
-    /// Whether to draw a construct of divergent programs. For other programs this draws no random number, so they stay
-    /// the same.
+    /// Whether to draw a construct of divergent programs. For other programs no random number is drawn, so that the programs stay the same.
     fn others(&mut self) -> bool {
         self.style.others > 0 && self.random.chance(self.style.others)
     }

@@ -36,7 +36,7 @@ struct Writer<'n> {
     loops: Vec<(usize, usize)>,
     /// Number of exits so far: `exit` and `ret` alternate.
     exits: usize,
-    /// Whether this is a function, and not the kernel.
+    /// Whether the code is a function's, and not the kernel's.
     function: bool,
     /// Label of the function's end.
     end: usize,

@@ -31,7 +31,7 @@ pub struct Program {
     pub functions: Vec<Vec<Stmt>>,
 }
 
-/// How a kernel is launched.
+/// Sizes and arguments of a launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// Blocks.
@@ -63,7 +63,7 @@ pub enum Value {
     Register(usize),
     /// An argument.
     Uniform(usize),
-    /// How often the body of the loop at this depth has run to its end.
+    /// The number of times that the body of the loop at this depth has run to its end.
     Counter(usize),
     /// The number of the thread in its block.
     Thread,
@@ -155,7 +155,7 @@ pub enum Collective {
     Ballot(Condition),
     All(Condition),
     Any(Condition),
-    /// Whether it is the same for all.
+    /// Whether the condition is the same for all lanes.
     Same(Condition),
     /// The lanes with the same value in these bits.
     MatchAny(Value, u32),
@@ -189,9 +189,9 @@ pub enum Collective {
 pub enum Decision {
     /// The number of threads for which a condition holds.
     Count,
-    /// Whether it holds for all threads.
+    /// Whether the condition holds for all threads.
     All,
-    /// Whether it holds for any thread.
+    /// Whether the condition holds for any thread.
     Any,
 }
 

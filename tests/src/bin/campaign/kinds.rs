@@ -54,9 +54,9 @@ pub struct Drawn {
     pub parts: Vec<String>,
     /// The launch of some of the parts.
     pub build: Build,
-    /// What the numbers are.
+    /// The contents of the kernel, which decide how results are compared.
     pub mix: Mix,
-    /// Whether the program may mean nothing.
+    /// Whether the program may be invalid, or have undefined results.
     pub loose: bool,
 }
 

@@ -34,7 +34,7 @@ enum Part {
     Unoptimized,
 }
 
-/// What came out of a program.
+/// The outcome of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// All devices agree, and with the expected results if there are some.

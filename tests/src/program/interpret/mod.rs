@@ -148,7 +148,7 @@ fn barrier(threads: &mut [Thread<'_>]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Whether two operations synchronize with each other, which takes the same instruction and qualifiers.
+/// Whether two operations synchronize with each other: they must be of the same instruction and qualifiers.
 fn synchronize(a: &Stmt, b: &Stmt) -> bool {
     match (a, b) {
         (Stmt::Collective { what: a, .. }, Stmt::Collective { what: b, .. }) => match (a, b) {
