@@ -1,4 +1,4 @@
-//! What Mesa's compilers make of the kernels is no worse than `docs/machine-code.md` says.
+//! The code that Mesa's compilers make of the kernels is no worse than `docs/machine-code.md` says.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a text.
+//! The errors of a text.
 
 use ptx2spv_translator::{Diagnostics, Program, Source, names};
 use serde_json::{Value, json};

@@ -18,19 +18,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What the page asks.
+/// A request of the page.
 #[derive(Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 enum Request {
     /// The names of the devices to translate for.
     Presets,
-    /// What is wrong with a text, and which kernels it has.
+    /// The errors of a text, and its kernels.
     Check { ptx: String },
     /// A kernel after each pass, and as SPIR-V.
     Translate(translate::Request),
     /// Size and needs of a kernel's SPIR-V.
     Size(translate::Request),
-    /// What a kernel does.
+    /// The results of a kernel's run.
     Run(run::Request),
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::check::{NAME, diagnostics};
 
-/// What to run.
+/// A request to run a kernel.
 #[derive(Deserialize)]
 pub struct Request {
     ptx: String,

@@ -1,4 +1,4 @@
-//! What the WebAssembly module answers, without a browser.
+//! Answers of the WebAssembly module, without a browser.
 
 use ptx2spv_playground::reply;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ pub fn is_installed(name: &str) -> bool {
     Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// How long anything may take.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser without a window.
@@ -23,8 +23,9 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     _profile: tempfile::TempDir,
     last: u64,
-    /// What went wrong in a page, and requests of pages.
+    /// Errors of pages.
     surprises: Vec<String>,
+    /// Addresses that pages have requested.
     requests: Vec<String>,
     origin: String,
 }

@@ -83,7 +83,7 @@ fn numbers(browser: &mut Browser, page: &Page, buffer: usize) -> Vec<String> {
     cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().to_owned()).collect()
 }
 
-/// What the steps of the Mandelbrot set's points are, by the same single operations.
+/// The number of steps of a point of the Mandelbrot set, by the same single operations as the kernel's.
 fn mandelbrot(place: u16) -> u32 {
     let (column, row) = (f32::from(place % 192), f32::from(place / 192));
     let (cx, cy) = (column.mul_add(0.016, -2.2), row.mul_add(-0.016, 1.15));
@@ -234,7 +234,7 @@ fn devices_are_compared_and_long_kernels_stop() {
     browser.no_surprises(&page);
 }
 
-/// What a visitor without a network needs, sorted.
+/// The files that a visitor without a network needs, sorted.
 fn files() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
     let names = |folder: &str| -> Vec<String> {

@@ -58,7 +58,7 @@ impl Arguments {
         self.math.iter().map(|&math| Code::Translation(math)).chain([Code::Glsl]).collect()
     }
 
-    /// What may limit the chosen kernels.
+    /// The units that may limit the chosen kernels.
     fn units(&self) -> Result<Vec<Unit>> {
         let mut units = vec![Unit::Byte];
         // They are the same for all sizes.

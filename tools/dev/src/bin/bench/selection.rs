@@ -1,4 +1,4 @@
-//! Which kernels a measurement takes.
+//! The choice of kernels for a measurement.
 
 use clap::Args;
 

@@ -47,7 +47,7 @@ pub fn cost(code: &str, unrolled: u64) -> Option<Cost> {
     cost::weighted(&costs, &branches.collect(), &tests, unrolled)
 }
 
-/// How often an instruction is repeated, how many idle cycles follow, and the rest of the line.
+/// The number of an instruction's repetitions, the number of idle cycles after it, and the rest of the line.
 fn flags(mut line: &str) -> ((u64, u64), &str) {
     let mut counts = (0, 0);
     while let Some((flag, rest)) = line.strip_prefix('(').and_then(|rest| rest.split_once(')')) {

@@ -20,7 +20,7 @@ const UNROLLED: [(&str, u64); 4] = [("bfs", 2), ("naive_product", 2), ("radix_so
 /// Of the files of single instructions, every one of so many.
 const SAMPLE: usize = 10;
 
-/// What matters of a kernel's machine code, or of all kernels of a file together.
+/// Statistics of a kernel's machine code, or of all kernels of a file together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numbers {
     pub instructions: u64,
@@ -28,7 +28,7 @@ pub struct Numbers {
     pub registers: u64,
     pub spills: u64,
     pub cycles: u64,
-    /// How deep loops nest, at most.
+    /// The deepest nesting of loops.
     pub loops: u32,
 }
 
@@ -118,7 +118,7 @@ fn twin(entry: &str) -> Result<Option<Vec<u32>>> {
     Ok(if file.exists() { Some(ash::util::read_spv(&mut fs::File::open(file)?)?) } else { None })
 }
 
-/// How many rounds of the twin's loops one of a kernel's does.
+/// The number of rounds of the twin's loops that one round of a kernel's loop does.
 fn unrolled(entry: &str) -> u64 {
     UNROLLED.iter().find(|(kernel, _)| *kernel == entry).map_or(1, |(_, times)| *times)
 }

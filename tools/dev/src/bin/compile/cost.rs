@@ -1,26 +1,26 @@
-//! What machine code costs by a model: the issue cycles of each instruction, ten times as much for each loop around it.
+//! The cost of machine code by a model: the issue cycles of each instruction, ten times as many for each loop around it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How much more an instruction counts for each loop around it.
+/// The factor of an instruction's cost for each loop around it.
 const ROUNDS: u64 = 10;
 /// Loops that count.
 const MOST_LOOPS: u32 = 4;
 
-/// What the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
-/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, of operands
-/// of square roots (`sqrt.rs`), and of sums whose errors decide multiply-adds (`fma/groups.rs`).
+/// Constants that the translator compares exponents with before a branch that is hardly ever taken: of f64 that may be infinite or NaN
+/// (`nan_groups.rs`), of operands of divisions without their sign (`division.rs`), on f32 and, dividend and divisor, on f64, of operands of
+/// square roots (`sqrt.rs`), and of sums whose errors decide multiply-adds (`fma/groups.rs`).
 pub const RARE: [u32; 6] = [0xffe0_0000, 80 << 24, 800 << 21, 200 << 21, 229 << 23, 188 << 23];
 /// Instructions between such a comparison and its branch, the first one after it.
 const BRANCH_DISTANCE: usize = 8;
 
-/// What a kernel's code costs.
+/// The cost of a kernel's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Weighted issue cycles of one wave.
     pub cycles: u64,
-    /// How deep its loops nest.
+    /// The deepest nesting of its loops.
     pub loops: u32,
 }
 

@@ -25,7 +25,8 @@ struct Device {
     preset: &'static str,
     /// Part of its name in Vulkan.
     text: &'static str,
-    /// What has its driver imitate it. Mesa's shims, which stand for the kernel's drivers, are found where the system's libraries are.
+    /// Environment variables that have the driver imitate the device. Mesa's shims, which stand for the kernel's drivers, are found where
+    /// the system's libraries are.
     environment: &'static [(&'static str, &'static str)],
 }
 
@@ -92,7 +93,7 @@ pub fn compile_here(arguments: &Arguments, out: &mut dyn Write) -> Result<Status
     Ok(Status::Success)
 }
 
-/// What was made for a device.
+/// The results for a device.
 struct Made {
     device: &'static Device,
     /// Version of the driver in words.
@@ -205,7 +206,7 @@ fn cells(numbers: Numbers, twin: Option<Numbers>) -> String {
     format!("{instructions} | {registers} | {spills} | {cycles} | {ratio}")
 }
 
-/// Whether loops nest as deep as in the twin. Else one compiler has unrolled a loop, or merged two, and the model's ten rounds for
+/// Whether loops nest as deep as in the twin. Otherwise one compiler has unrolled a loop, or merged two, and the model's ten rounds for
 /// each loop say nothing.
 fn is_comparable(numbers: Numbers, twin: Numbers) -> bool {
     numbers.loops == twin.loops

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::Cost;
 use crate::{adreno, amd, intel};
 
-/// What a device's compiler made of a kernel.
+/// The output of a device's compiler for a kernel.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Compiled {
     /// The file's name and the kernel's.
@@ -236,7 +236,7 @@ impl Vulkan {
     }
 }
 
-/// What a pipeline is made of besides its module.
+/// The parameters of a pipeline, besides its module.
 struct Kernel {
     name: CString,
     push_constants: u32,

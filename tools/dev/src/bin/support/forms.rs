@@ -82,7 +82,7 @@ struct Missing<'f> {
     never: Vec<&'f str>,
     /// Further missing spellings.
     spellings: Vec<Vec<&'f str>>,
-    /// Whether everything is missing.
+    /// Whether the form has no row at all.
     all: bool,
 }
 

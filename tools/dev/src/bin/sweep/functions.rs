@@ -26,7 +26,7 @@ pub enum Operands {
     Double,
 }
 
-/// How results are judged.
+/// The criterion by which results are judged.
 pub enum Judge {
     /// By the correct bits, for an operand number.
     Bits(Box<dyn Fn(u32) -> u32 + Send + Sync>),
