@@ -92,7 +92,7 @@ impl Selection {
 /// Reads PTX from a file, or from the standard input for `-`, with default options: see [`Selection::read`].
 ///
 /// # Errors
-/// Those of [`Selection::read`].
+/// The errors of [`Selection::read`].
 pub fn read_source(file: &Path) -> Result<Source> {
     Selection::default().read(file, None)
 }
@@ -100,7 +100,7 @@ pub fn read_source(file: &Path) -> Result<Source> {
 /// Reads all modules of a file, for a linker.
 ///
 /// # Errors
-/// Those of [`Selection::read`].
+/// The errors of [`Selection::read`].
 pub fn read_parts(file: &Path, choice: Choice) -> Result<Vec<Source>> {
     let (name, bytes) = read_file(file)?;
     if Binary::is_binary(&bytes) { programs(&name, &bytes, choice) } else { Ok(vec![text(name, bytes)?]) }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 /// The preset to use if no target is given and there is no Vulkan device.
 pub const FALLBACK: &str = "lavapipe";
 
-/// What is taken for granted of a preset besides what is measured or documented.
+/// Facts that are taken for granted of a preset besides the measured and the documented ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Assume {
     /// Facts for which there is evidence, but nobody's word.

@@ -239,7 +239,7 @@ fn answers() {
     assert!(dependencies.0 == Some(0) && dependencies.1.contains("check.h"), "{dependencies:?}");
 }
 
-/// What is missing is named.
+/// Errors name the missing thing.
 #[test]
 fn errors() {
     let folder = tempfile::tempdir().unwrap();

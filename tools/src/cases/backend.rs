@@ -27,7 +27,7 @@ pub struct Outputs {
     pub images: BTreeMap<String, Vec<u8>>,
     /// Findings of the reference device during the launch.
     pub findings: Vec<Finding>,
-    /// How often warps executed `pmevent`, for each event.
+    /// The number of times that warps executed `pmevent`, for each event.
     pub counters: [u64; Counters::COUNT as usize],
 }
 

@@ -26,7 +26,7 @@ pub struct DeviceBackend {
     max_dispatch_time: Option<Duration>,
 }
 
-/// How to reopen the device.
+/// The parameters for opening the device again.
 enum Opener {
     Selector(DeviceSelector, InstanceOptions),
     Reference(Config),
@@ -120,7 +120,7 @@ fn messages_of(device: &Device) -> Vec<String> {
     device.instance().map_or_else(Vec::new, |instance| instance.validation_messages())
 }
 
-/// How a case gets its kernel.
+/// The steps of a case that come before the launch.
 pub struct Steps<'a> {
     /// Loads the module.
     pub load: &'a dyn Fn(&Device) -> Result<Module, Error>,

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 pub struct Literal {
     /// The number's text without quotes.
     pub text: String,
-    /// Whether it was a string.
+    /// Whether the number was written as a string.
     pub quoted: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct Prepared {
     pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared_bytes: u32,
-    /// How exact float arithmetic is, if the case says it.
+    /// The accuracy of float arithmetic, if the case sets it.
     pub math: Option<Math>,
     /// Bytes to write to module variables before the launch.
     pub globals: BTreeMap<String, Array>,
@@ -169,7 +169,7 @@ pub struct Tolerance {
     pub abs: Option<f64>,
     /// Maximum error relative to the expected value.
     pub rel: Option<f64>,
-    /// How NaNs compare.
+    /// The comparison of NaNs.
     pub nan: NanRule,
 }
 

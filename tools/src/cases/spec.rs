@@ -41,7 +41,7 @@ pub struct CaseSpec {
     /// Bytes of dynamic shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dynamic_shared_bytes: u32,
-    /// How exact float arithmetic is, whatever the other cases' is.
+    /// The accuracy of float arithmetic, whatever the other cases' is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub math: Option<Math>,
     /// Contents of module variables, written before the launch.
@@ -123,13 +123,13 @@ with_contents! {
         /// Maximum error of floats, relative to the expected value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rel: Option<f64>,
-        /// How NaNs compare.
+        /// The comparison of NaNs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub nan: Option<NanRule>,
     }
 }
 
-/// How NaNs compare.
+/// The rule by which NaNs compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NanRule {

@@ -70,8 +70,8 @@ const STUB_NAMES: [&str; 4] = ["libcudart.so.11.0", "libcudart.so.12", "libcudar
 const COMPILER: &str = "libptx2spv_nvrtc.so";
 const COMPILER_NAMES: [&str; 3] = ["libnvrtc.so", "libnvrtc.so.12", "libnvrtc.so.13"];
 
-/// What linkers look for by `-lcudart`, and what they are to do then: the program needs the runtime library, whose functions are the
-/// driver library's.
+/// The name that linkers look for by `-lcudart`, and the linker script in its place: the program needs the runtime library, whose functions
+/// are the driver library's.
 const LINK_NAME: &str = "libcudart.so";
 const LINKER_SCRIPT: &str = "INPUT(libcudart.so.12 libcuda.so)\n";
 

@@ -85,8 +85,8 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// Where a device's facts, quirks and features are not those of a preset. Features that only the device has don't count, nor do the facts
-/// about samplers, which only such features make useful: a preset stands for lesser cards, too.
+/// The differences of a device's facts, quirks and features from a preset's. Features that only the device has don't count, nor do the
+/// facts about samplers, which only such features make useful: a preset stands for lesser cards, too.
 fn differences(found: &Target, preset: &Target) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     let parts =

@@ -52,7 +52,7 @@ struct Listed {
     /// Bytes in the file.
     stored_size: u64,
     compression: String,
-    /// Whether it has to be linked with other relocatable entries.
+    /// Whether the entry has to be linked with other relocatable entries.
     relocatable: bool,
     /// The object in a static library that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ const VALUED: [&str; 8] =
 struct Wanted {
     input: PathBuf,
     output: PathBuf,
-    /// Whether the output is for a linker, so that other modules define what this one doesn't.
+    /// Whether the output is for a linker, so that other modules define the symbols that this module doesn't.
     is_relocatable: bool,
     is_verbose: bool,
 }

@@ -357,7 +357,7 @@ fn open(arguments: &Arguments) -> Result<DeviceBackend> {
     }
 }
 
-/// What is shown if it takes a while: translation, and what the driver makes of it, may take longer than the kernel.
+/// The message for runs that take a while: translation, and the driver's compilation, may take longer than the kernel.
 fn running(backend: &DeviceBackend, case: &Prepared) -> String {
     format!("translating and running {} on {}", demangled(&case.entry), backend.name())
 }

@@ -31,7 +31,7 @@ fn json_is_what_the_program_writes() {
     assert!(count >= 3, "{count} blocks are too few to be all");
 }
 
-/// What differs between a block and a value.
+/// The differences between a block and a value.
 fn compare_shown(shown: &str, made: &Value) -> Option<String> {
     let is_whole = shown.trim_start().starts_with(['{', '[']);
     let shown = if is_whole { shown.to_owned() } else { format!("{{{shown}}}") };

@@ -41,7 +41,7 @@ fn leads_somewhere(from: &Path, link: &str) -> bool {
     }
 }
 
-/// What headings are called in links: lower case, hyphens for spaces, without punctuation.
+/// The names of headings in links: lower case, hyphens for spaces, without punctuation.
 fn anchors(text: &str) -> impl Iterator<Item = String> {
     let prose = text.split("```").step_by(2).flat_map(str::lines);
     prose.filter(|line| line.starts_with('#')).map(|line| {

@@ -80,7 +80,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a command, whose first word is `ptx2spv`, prints.
+/// The output of a command, whose first word is `ptx2spv`.
 fn output(words: &[String], folder: &Path) -> String {
     let done = Command::new(env!("CARGO_BIN_EXE_ptx2spv"))
         .args(&words[1..])

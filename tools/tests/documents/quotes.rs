@@ -1,5 +1,5 @@
-//! What documents quote of files is there: `<!-- quoted from: FILE -->` stands before such a block. Pieces between lines of `…` are looked
-//! for one after another, whatever the indentation.
+//! Blocks that documents quote from files are there: `<!-- quoted from: FILE -->` stands before such a block. Pieces between lines of `…`
+//! are looked for one after another, whatever the indentation.
 
 use crate::{documents, root};
 

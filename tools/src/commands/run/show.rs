@@ -31,7 +31,7 @@ pub struct Report {
     pub message: Option<String>,
     /// Buffers and variables.
     pub results: Vec<Elements>,
-    /// How often `pmevent` was executed, for each event.
+    /// The number of times that `pmevent` was executed, for each event.
     pub counters: Vec<u64>,
     /// Findings of the reference device.
     pub findings: Vec<String>,
