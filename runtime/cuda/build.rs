@@ -114,7 +114,6 @@ fn end_of_type(text: &str) -> usize {
     text.find(closes).unwrap_or(text.len())
 }
 
-/// The APIs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Api {
     Driver,

@@ -1,4 +1,4 @@
-//! Where the time goes. With the environment variable [`PROFILE_VARIABLE`], the process prints tables of kernels, copies and calls when
+//! The profile: where the time goes. With the environment variable [`PROFILE_VARIABLE`], the process prints tables of kernels, copies and calls when
 //! it ends, and writes a trace in Chrome's format, which Perfetto shows.
 //!
 //! Back ends report what the device did ([`DeviceProfile`]), by its own clock where it has one. Everything else is a [`ProfileRange`] of a thread.
@@ -36,7 +36,7 @@ enum Table {
     Calls,
 }
 
-/// What a device did.
+/// Work of a device, with the attributes that the profile shows.
 pub(crate) enum Work {
     Kernel { name: String, grid: [u32; 3], block: [u32; 3], shared_bytes: u32 },
     Copy { direction: &'static str, bytes: u64 },
@@ -125,7 +125,7 @@ struct Row<'r> {
     name: &'r dyn Fn() -> (String, String),
 }
 
-/// How many [`Pause`]s there are.
+/// Number of living [`Pause`]s.
 static PAUSES: AtomicU32 = AtomicU32::new(0);
 
 /// Has a function called when the process ends.
@@ -260,7 +260,7 @@ pub(crate) struct DeviceProfile {
     profile: &'static Profile,
     device: String,
     number: u32,
-    /// What has to be added to nanoseconds of the device's clock.
+    /// The profile's time at zero of the device's clock, in nanoseconds.
     offset: AtomicI64,
     /// The first reading of the device's clock.
     pub first: OnceLock<u64>,

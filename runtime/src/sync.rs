@@ -24,7 +24,7 @@ pub(crate) fn wait_while<'m, T>(
     (!waited.timed_out()).then_some(guard)
 }
 
-/// How many values are found without a lock: the first ones made.
+/// Number of values that are found without a lock: the first ones made.
 const UNLOCKED: usize = 4;
 
 /// A value for each key, made on the first request. Threads with different keys don't wait for each other. Of those with

@@ -10,7 +10,6 @@ pub(crate) enum StreamKey {
     Default,
     /// A stream created by the program.
     Made {
-        /// The stream's number.
         number: u64,
         /// Whether the stream is ordered with the default stream.
         blocking: bool,

@@ -31,7 +31,7 @@ impl Kernel {
     /// runs it immediately.) With [`Device::set_max_dispatch_time`] the grid is submitted in parts, and the call waits
     /// for them, unless blocks may wait for each other.
     ///
-    /// Where the driver ends loops after some rounds, the call also waits for a kernel whose loops may take more: see
+    /// If the driver ends loops after some rounds, the call also waits for a kernel whose loops may take more: see
     /// [`Entry::suspends_in_loops`](ptx2spv_translator::interface::Entry::suspends_in_loops).
     ///
     /// For blocks larger than the device's workgroups, the kernel is translated again at the first such launch, so that

@@ -189,7 +189,6 @@ impl LoadedVariables {
         Ok(counters.map(u64::from_le))
     }
 
-    /// Resets the counters.
     pub fn reset_counters(&self) -> Result {
         match (&self.buffer, self.counters) {
             (Some(buffer), Some(Counters { offset })) => buffer.write(offset, &[0; Counters::SIZE as usize]),

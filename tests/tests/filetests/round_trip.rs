@@ -60,7 +60,7 @@ fn check_file(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A kernel's declaration before its translation still holds then, except that more is found out about its pointers and barriers.
+/// A kernel's declaration still holds after its translation, except that more is found out about pointers and barriers.
 fn check_declaration(entry: &Entry, declarations: &[Declaration]) -> Result<()> {
     let declared = declarations.iter().find(|declaration| declaration.name == entry.name).context("not declared")?;
     let mut found = Declaration::from(entry);

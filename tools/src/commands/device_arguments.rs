@@ -75,7 +75,6 @@ impl DeviceArguments {
         backend.with_math(self.math.get()).with_max_dispatch_time(most).with_checks(self.check)
     }
 
-    /// Opens the device.
     pub fn open(&self, selector: &DeviceSelector) -> Result<DeviceBackend> {
         // For `InstanceOptions`, where the environment decides without the flag.
         let validation = self.validation.then_some(true);

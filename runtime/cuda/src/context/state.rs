@@ -161,7 +161,6 @@ pub(crate) fn entry(ordinal: c_int) -> Result<Arc<Entry>> {
     with(find)?.ok_or(INVALID_DEVICE)
 }
 
-/// The device of an ordinal.
 pub(crate) fn device_by_ordinal(ordinal: c_int) -> Result<Device> {
     entry(ordinal)?.open()
 }

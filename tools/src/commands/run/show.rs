@@ -22,7 +22,6 @@ pub struct Report {
     /// The launch case, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// The kernel.
     pub kernel: String,
     /// Whether the case passed, and the reason if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +34,6 @@ pub struct Report {
     pub counters: Vec<u64>,
     /// Findings of the reference device.
     pub findings: Vec<String>,
-    /// The trace.
     pub trace: Vec<String>,
     /// The kernel's output.
     pub output: String,

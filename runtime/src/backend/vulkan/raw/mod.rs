@@ -24,7 +24,6 @@ pub(crate) struct RawDevice {
     /// The queue family.
     pub family: u32,
     queues: u32,
-    /// The device's name.
     pub name: String,
     /// Whether kernels run in this process.
     pub is_on_cpu: bool,

@@ -47,7 +47,6 @@ impl Stamps {
         self.stamp(commands, 0);
     }
 
-    /// Ends a command.
     pub fn end(&mut self, commands: vk::CommandBuffer) {
         let work = self.next.take();
         let has_room = self.has_room();

@@ -201,7 +201,6 @@ fn relative(error: f64) -> Option<f64> {
     (error > 0.0).then_some(if error < 0.5 { error } else { f64::INFINITY })
 }
 
-/// The low 32 bits.
 #[allow(clippy::cast_possible_truncation)]
 fn low(bits: u64) -> u32 {
     bits as u32
