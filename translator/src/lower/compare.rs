@@ -48,7 +48,7 @@ pub fn set(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     l.set(i, 0, ty, value)
 }
 
-/// What `set` writes for a comparison.
+/// The value that `set` writes for a comparison.
 fn chosen(l: &mut Lowering<'_, '_>, i: &Instruction, holds: Value) -> Result<Value> {
     let ty = i.ty(0)?;
     let holds = combine(l, i, holds, 3)?;

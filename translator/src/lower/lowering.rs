@@ -9,7 +9,7 @@ use crate::lower::layout::frame::Frame;
 
 /// Lowers the instructions of one basic block.
 pub struct Lowering<'a, 'f> {
-    /// Where operations are appended.
+    /// The builder to which operations are appended.
     pub b: Builder<'f>,
     /// The module.
     pub program: &'a Program,

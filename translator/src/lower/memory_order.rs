@@ -31,7 +31,7 @@ pub fn required_scope(i: &Instruction) -> Result<Scope> {
     i.required(i.modifiers.scope()).map(scope)
 }
 
-/// What a scope is on the device, where clusters have none of their own.
+/// The device's scope for a scope of PTX, where clusters have none of their own.
 fn scope(scope: modifiers::Scope) -> Scope {
     match scope {
         modifiers::Scope::Cta => Scope::Cta,

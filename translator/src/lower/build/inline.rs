@@ -194,7 +194,7 @@ impl<'p> Build<'p> {
         Ok((frame, slots))
     }
 
-    /// What a call passes to code with one copy.
+    /// The values that a call passes to code with one copy, each with the variable that receives it.
     fn passed(
         &mut self,
         instance: &mut Instance<'p>,
@@ -320,7 +320,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// Where a function instance's parameters and results live.
+    /// The places of a function instance's parameters and results.
     fn slots(&mut self, function: &Function, frame: &mut Frame) -> Result<Vec<Slot>> {
         let mut slots = Vec::new();
         let interface = function.params.iter().zip(&frame.params).take(function.formals + function.results);
@@ -444,7 +444,7 @@ pub(super) struct Call<'c> {
     pub(super) at: Span,
     pub(super) results: &'c [Operand],
     pub(super) arguments: &'c [Operand],
-    /// Where control goes after it.
+    /// The block after the call.
     pub(super) next: BlockId,
 }
 

@@ -49,9 +49,9 @@ pub struct Built {
     /// Values and variables of the kernel; the body is still in the graph.
     pub function: ir::Function,
     pub graph: Cfg,
-    /// Whether it may print something.
+    /// Whether the kernel may print something.
     pub prints: bool,
-    /// Whether it may launch kernels.
+    /// Whether the kernel may launch kernels.
     pub launches: bool,
 }
 
@@ -148,7 +148,7 @@ struct Build<'p> {
     module_registers: FxHashMap<&'p ModuleReg, Var>,
     /// See [`Frame::stack`].
     alloca: Option<Var>,
-    /// Where `cp.async` notes an address past the end of shared memory.
+    /// The variable for an address past the end of shared memory that `cp.async` notes.
     copied_outside: Option<Var>,
     /// See [`Frame::pending_copies`].
     pending_copies: Option<Arc<PendingCopies>>,
@@ -175,7 +175,7 @@ struct Instance<'p> {
     /// The block that is being filled, and its statements so far.
     current: BlockId,
     pending: ir::Block,
-    /// Where `ret` goes, and where `exit` goes.
+    /// The targets of `ret` and of `exit`.
     returns: BlockId,
     exits: BlockId,
 }

@@ -11,7 +11,7 @@ use crate::lower::calls::services::Service;
 /// The calls of `vprintf` that are built so far.
 #[derive(Default)]
 pub(super) struct Prints {
-    /// Whether there are any.
+    /// Whether a call has been built.
     pub(super) any: bool,
     /// The copy for all but the first.
     pub(super) shared: Option<SharedPrint>,

@@ -32,7 +32,7 @@ pub(super) struct Products {
     places: Vec<Place>,
 }
 
-/// Where a product stands. It has a copy of the code for itself at first.
+/// The place of a product in the graph. Each product has a copy of the code for itself at first.
 struct Place {
     kind: usize,
     /// The block that sets the operands.

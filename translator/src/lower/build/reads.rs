@@ -16,7 +16,7 @@ const MOST_COPIES: usize = 8;
 /// The reads of a kernel that are built so far.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// How many copies of the code there are for one read or one batch.
+    /// The number of copies of the code for one read or one batch.
     copies: usize,
     /// The copies for many reads.
     pub(super) shared: Vec<SharedRead>,

@@ -34,7 +34,7 @@ const HEADER: u32 = 8;
 const WORD: Access = Access { space: Space::Local, bytes: 4, order: MemoryOrder::Weak, read_only: false };
 const LONG: Access = Access { space: Space::Local, bytes: 8, order: MemoryOrder::Weak, read_only: false };
 
-/// Where a parameter or result of a function lives.
+/// The place of a function's parameter or result.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     /// In 32-bit words.
@@ -49,7 +49,7 @@ pub(super) struct Instance {
     /// Functions that call each other have the same number.
     group: usize,
     pub(super) entry: BlockId,
-    /// Where its `ret` goes.
+    /// The target of its `ret`.
     pub(super) returns: BlockId,
     /// Its parameters and then its results.
     pub(super) slots: Vec<Slot>,
@@ -61,11 +61,11 @@ pub(super) struct Instance {
 
 /// A call site of such a function.
 pub(super) struct Site {
-    /// Which instance is called, by number.
+    /// The number of the instance that is called.
     pub(super) callee: usize,
     /// Its places in the graph.
     pub(super) places: StackCall,
-    /// Where a thread goes whose stack is too small.
+    /// The target of a thread whose stack is too small.
     pub(super) exits: BlockId,
     /// The call.
     pub(super) at: Span,
@@ -73,7 +73,7 @@ pub(super) struct Site {
 
 /// The stack and its users.
 pub(super) struct Stack {
-    /// Where the stack begins in local memory.
+    /// Offset of the stack in local memory.
     base: u32,
     top: Var,
     frame: Var,

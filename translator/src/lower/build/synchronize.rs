@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, MemoryOrder, Scope, Space, Type, Value};
 use crate::lower::launches;
 
-/// How the words are read.
+/// The access to the words.
 const WORD: Access =
     Access { space: Space::Global, bytes: 4, order: MemoryOrder::Acquire(Scope::Device), read_only: false };
 

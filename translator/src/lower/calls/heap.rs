@@ -160,15 +160,15 @@ pub(crate) fn free(b: &Builder<'_>, region: MemoryRegion, pointer: Value) {
 
 /// The granule at an address.
 struct Granule {
-    /// Whether a granule begins there.
+    /// Whether a granule begins at the address.
     exists: Value,
     /// Its number in the arena.
     number: Value,
     /// Base-2 logarithm of its bytes.
     shift: Value,
-    /// Where the bitmap begins in the region.
+    /// Offset of the bitmap in the region.
     bitmap: Value,
-    /// Where the table of allocations begins in the region.
+    /// Offset of the table of allocations in the region.
     sizes: Value,
 }
 

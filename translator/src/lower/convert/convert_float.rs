@@ -111,7 +111,7 @@ pub fn float_to_float(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     finish(l, i, bits)
 }
 
-/// Whether `.ftz` flushes operands: hardware doesn't in conversions to f16.
+/// Whether `.ftz` flushes operands: in conversions to f16, hardware doesn't flush them.
 fn flushes(to: ScalarType, from: ScalarType) -> bool {
     to != ScalarType::F16 && matches!(from, ScalarType::F32 | ScalarType::Bf16)
 }

@@ -115,7 +115,7 @@ impl Upper {
         Upper { sign, magnitude, exponent, fraction: l.b.shl(fraction, 3) }
     }
 
-    /// Whether it is zero or subnormal, infinite, NaN.
+    /// Whether the number is zero or subnormal, whether it is infinite, and whether it is NaN.
     fn kinds(&self, l: &mut Lowering<'_, '_>) -> [Value; 3] {
         let is_tiny = l.b.is_zero(self.exponent);
         let infinity = l.b.i32(0x7ff0_0000);

@@ -22,7 +22,7 @@ pub(crate) fn arithmetic<const N: usize>(
     arithmetic_of(l, i, operands, operation)
 }
 
-/// What a sum without a rounding modifier becomes that is fused with a product: `fma` of three operands by their bits.
+/// A sum without a rounding modifier that is fused with a product: `fma` of three operands by their bits.
 pub(crate) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3]) -> Result {
     arithmetic_of(l, i, operands, |[a, b, c]| Arithmetic::Fma(a, b, c))
 }

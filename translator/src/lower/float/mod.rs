@@ -232,14 +232,14 @@ pub fn fma(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     arithmetic(l, i, |_, [a, b, c]| Arithmetic::Fma(a, b, c))
 }
 
-/// What a fused multiply-add negates.
+/// The operands that a fused multiply-add negates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signs {
     pub(crate) product: bool,
     pub(crate) addend: bool,
 }
 
-/// What a sum without a rounding modifier becomes that is fused with a product, by the bits of factors and addend. NaNs stay as they
+/// A sum without a rounding modifier that is fused with a product, by the bits of factors and addend. NaNs stay as they
 /// are: hardware gives an operand's NaN without its negation.
 pub(crate) fn fused(l: &mut Lowering<'_, '_>, i: &Instruction, operands: [Value; 3], signs: Signs) -> Result {
     each_lane_of(l, i, operands, |l, format, operands| {

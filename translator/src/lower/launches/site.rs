@@ -1,4 +1,4 @@
-//! What the code of each function of the device runtime needs: access to the region, and the thread's last error.
+//! Helpers for the code of each function of the device runtime: access to the region, and the thread's last error.
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::ir::{Access, Builder, Compare, MemoryOrder, Space, Type, Value};

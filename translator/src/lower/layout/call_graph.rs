@@ -27,7 +27,7 @@ const CALL: u64 = 16;
 /// The deepest chain of inlined calls, since inlining recurses.
 const MAX_DEPTH: usize = 128;
 
-/// What may have one copy in a kernel.
+/// Code that may have one copy in a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Code {
     Function(FuncId),
@@ -77,12 +77,12 @@ pub(crate) fn choose(program: &Program, kernel: FuncId, blocks_slow: bool) -> Re
     }
 }
 
-/// What a kernel may call, or the kernel.
+/// Code that a kernel may call, or the kernel.
 struct Called<'p> {
     code: Code,
     /// The function, or one of those among which is chosen.
     function: &'p Function,
-    /// What it calls, once for each call.
+    /// The code that it calls, once for each call.
     callees: Vec<Code>,
     /// The number of calls of it.
     sites: u64,
@@ -91,7 +91,7 @@ struct Called<'p> {
 }
 
 impl Called<'_> {
-    /// What it has without its callees.
+    /// The size of this code without its callees.
     fn own(&self) -> Added {
         match &self.code {
             Code::Function(_) => Added::own(self.function),
@@ -162,7 +162,8 @@ impl<'p> CallGraph<'p> {
         Self { kernel, called: order.into_iter().filter_map(take).collect() }
     }
 
-    /// What is not inlined if the copies of an inlined function may have so many instructions and jumps, and the size of the kernel then.
+    /// The code that is not inlined if the copies of an inlined function may have so many instructions and jumps, and
+    /// the size of the kernel then.
     fn singles(&self, most: u64, most_jumps: u64) -> (Singles, u64) {
         let recursive =
             self.called.iter().filter_map(|called| Some((called.code.clone(), Single::Recursive(called.group?))));
@@ -217,7 +218,7 @@ fn shared_choices(program: &Program, kernel: FuncId) -> FxHashSet<Code> {
     sites.into_iter().filter(is_shared).map(|(candidates, _)| Code::Choice(candidates.into())).collect()
 }
 
-/// What a call of a function adds to its caller.
+/// The additions of a call to its caller.
 #[derive(Clone, Copy)]
 struct Added {
     /// Instructions.
@@ -226,7 +227,8 @@ struct Added {
     depth: usize,
     /// Jumps, and instructions under a condition.
     jumps: u64,
-    /// Whether threads may meet there, at barriers, operations of a warp or atomics. Copies then say who meets whom.
+    /// Whether threads may meet in the function, at barriers, operations of a warp or atomics. Copies of the function
+    /// then say who meets whom.
     meets_others: bool,
 }
 
@@ -272,7 +274,8 @@ fn called_operands(function: &Function) -> impl Iterator<Item = &Operand> {
         .filter(|operand| matches!(operand, Operand::Function(_) | Operand::Targets(_)))
 }
 
-/// What a function calls, last call first: of a call through a register the choice if calls share it, else each function that it may go to.
+/// The callees of a function, last call first: of a call through a register the choice if calls share it, else each
+/// function that the call may go to.
 fn callees(program: &Program, function: &Function, is_shared: impl Fn(&Code) -> bool) -> Vec<Code> {
     let mut found = Vec::new();
     for operand in called_operands(function) {

@@ -39,7 +39,7 @@ pub struct Frame {
     pub param_rooms: Vec<u32>,
     /// For parameters whose address is taken: the variables in local memory that hold them while the function runs.
     pub param_memory: Vec<Option<VarId>>,
-    /// Where its `.local` variables are, if the function is recursive or inlined into a recursive one.
+    /// The places of its `.local` variables, if the function is recursive or inlined into a recursive one.
     pub locals: Option<Arc<Locals>>,
 }
 
@@ -53,9 +53,9 @@ impl Frame {
 /// The `.local` variables of a recursive function, of which each call has its own copy.
 #[derive(Debug)]
 pub struct Locals {
-    /// Where the current call's variables begin, counted from `base`.
+    /// Offset of the current call's variables, counted from `base`.
     pub frame: Var,
-    /// Where the stack begins in local memory.
+    /// Offset of the stack in local memory.
     pub base: u32,
     /// Offsets of the variables in a call's frame.
     pub places: FxHashMap<VarId, u64>,
@@ -63,7 +63,7 @@ pub struct Locals {
     pub bytes: u32,
 }
 
-/// Where a `.param` variable lives.
+/// The place of a `.param` variable.
 #[derive(Clone, Debug)]
 pub enum ParamSlot {
     /// In the kernel's parameter block at an offset.

@@ -6,7 +6,7 @@ use crate::decode::program::{FuncId, Function, Program};
 use crate::index::number;
 use ptx2spv_interface::{ServiceSizes, launches};
 
-/// Where the region is, and its capacities: see [`launches::Launches`].
+/// The place of the region, and its capacities: see [`launches::Launches`].
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchRegion {
     /// Offset in the variables' allocation.

@@ -1,5 +1,6 @@
-//! What is decided about a kernel before its instructions are lowered: which functions it consists of, the services that it needs of the host,
-//! and its memory layout, that is a kernel's shared and local memory, its parameter block, and the module's variables in device memory.
+//! Decisions about a kernel before its instructions are lowered: the functions that it consists of, the services that
+//! it needs of the host, and its memory layout, that is its shared and local memory, its parameter block, and the
+//! module's variables in device memory.
 
 pub(crate) mod call_graph;
 pub mod frame;
@@ -32,7 +33,8 @@ use services::{Services, reserve};
 /// The most bytes of parameters that PTX lets a kernel have.
 const MAX_PARAMS: u32 = 32_764;
 
-/// Where local memory may have variables: none is at null, which no pointer to a variable equals on hardware.
+/// The first offset of variables in local memory: no variable is at null, which no pointer to a variable equals on
+/// hardware.
 pub const LOCAL_START: u32 = 4;
 
 /// The most local memory that CUDA gives a thread, in bytes.
@@ -66,7 +68,7 @@ pub struct Places {
 /// The memory layout of one kernel.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Where the parameter block goes.
+    /// The place of the parameter block.
     pub params_location: ParamLocation,
     /// Offsets of the parameters in the block.
     pub params: Vec<u32>,
@@ -78,7 +80,7 @@ pub struct Layout {
     pub reserved_shared: u32,
     /// The address of the first byte of shared memory, as programs see addresses.
     pub shared_start: u32,
-    /// Whether dynamic shared memory is used.
+    /// Whether the kernel uses dynamic shared memory.
     pub dynamic_shared: bool,
     /// Whether the kernel makes addresses of other blocks' shared memory.
     pub maps_shared: bool,
@@ -94,21 +96,21 @@ pub struct Layout {
     pub cooperative: bool,
     /// Whether threads are to be suspended in long loops.
     pub suspends_in_loops: bool,
-    /// Whether the kernel waits for what it launches.
+    /// Whether the kernel waits for its own launches.
     pub waits_for_launches: bool,
     /// The greatest alignment that addresses of shared memory may need: a power of two, at least 16.
     pub shared_align: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
-    /// Where in local memory the thread's last error is, if the kernel calls the device runtime.
+    /// Offset in local memory of the thread's last error, if the kernel calls the device runtime.
     pub last_error: Option<u32>,
     /// Whether the kernel takes addresses of constants or parameters in 32 bits.
     pub short_addresses: bool,
     /// The regions that the host provides for the kernel.
     pub services: Services,
-    /// Where in local memory the stack of `alloca` begins, which is after everything else.
+    /// Offset in local memory of the stack of `alloca`, which comes after everything else.
     pub stack: Option<u32>,
-    /// Which textures are read by the device's sampler.
+    /// The textures that the device's sampler reads.
     pub samplers: Samplers,
     /// Whose products of matrices of floats are computed; `None` where they are left to the device.
     pub generation: Option<Generation>,
@@ -147,12 +149,12 @@ impl Layout {
         self.waits_outside() || self.suspends_in_loops
     }
 
-    /// Whether blocks may wait for other blocks, or for what they launch, in launches of several dispatches.
+    /// Whether blocks may wait for other blocks, or for their own launches, in launches of several dispatches.
     pub fn waits_outside(&self) -> bool {
         self.cooperative || self.waits_for_launches
     }
 
-    /// Where the push constants have the address of the table of live allocations, if accesses are checked.
+    /// Offset in the push constants of the address of the table of live allocations, if accesses are checked.
     pub fn allocations(&self) -> Option<u32> {
         self.services.allocations.then(|| self.params_location.allocations_address(self.params_size))
     }
@@ -162,7 +164,7 @@ impl Layout {
         if self.services.allocations { Builtin::CHECKED_VARIABLES } else { push_constant::VARIABLES_ADDRESS }
     }
 
-    /// Where dynamic shared memory begins.
+    /// Offset of dynamic shared memory.
     pub fn dynamic_shared_offset(&self) -> u32 {
         self.shared_bytes.next_multiple_of(16)
     }
@@ -450,7 +452,7 @@ fn computes(function: &Function, operation: Operation) -> bool {
     function.instructions().any(|i| i.form.row.action == Action::Compute(operation))
 }
 
-/// What swizzles shared memory, or may, by bits of its addresses.
+/// The operations that swizzle shared memory, or may, by bits of its addresses.
 const SWIZZLING: [Operation; 4] =
     [Operation::WarpgroupMultiply, Operation::TensorLoad, Operation::TensorStore, Operation::TensorReduce];
 

@@ -14,7 +14,7 @@ const MOST: usize = 8;
 /// The copies of a kernel that may be pending.
 #[derive(Clone, Debug)]
 pub struct PendingCopies {
-    /// How often the thread has committed a group.
+    /// The number of groups that the thread has committed.
     commits: Var,
     copies: Vec<PendingCopy>,
 }
@@ -23,17 +23,17 @@ pub struct PendingCopies {
 #[derive(Clone, Copy, Debug)]
 pub struct PendingCopy {
     site: Span,
-    /// Where it writes, plus one; 0 if it isn't pending.
+    /// The address that the copy writes to, plus one; 0 if the copy isn't pending.
     place: Var,
     words: [Var; 4],
-    /// How many of them there are.
+    /// The number of words.
     count: usize,
-    /// How many groups had been committed when it began.
+    /// The number of groups that had been committed when the copy began.
     group: Var,
 }
 
 impl PendingCopies {
-    /// Those of a kernel, outside of the functions that it calls; none if no copy may be pending.
+    /// The pending copies of a kernel, outside of the functions that it calls; none if no copy may be pending.
     pub fn of(kernel: &Function, ir: &mut Ir) -> Option<Self> {
         let mut var = || ir.var(Type::I32);
         let mut copies = Vec::new();

@@ -1,4 +1,4 @@
-//! Which instructions can report faults, and the source positions that reports name.
+//! The instructions that can report faults, and the source positions that reports name.
 
 use std::ops::RangeInclusive;
 

@@ -4,7 +4,7 @@
 use super::call_graph::reachable;
 use crate::decode::program::{FuncId, Function, Program};
 
-/// Which of an error's strings.
+/// The kinds of an error's strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Name,

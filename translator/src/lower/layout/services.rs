@@ -13,24 +13,24 @@ use crate::lower::memory_order::order;
 use crate::policy::Policy;
 use ptx2spv_interface::{Counters, MemoryRegion, ServiceSizes, Status, Variables, heap};
 
-/// Where these regions are. A region is there only if one of the kernels may need it.
+/// The places of these regions. A region exists only if one of the kernels may need it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Services {
-    /// Where kernels report faults.
+    /// The record for reports of faults.
     pub status: Option<Status>,
-    /// Where they put what they print.
+    /// The region for printed output.
     pub output: Option<MemoryRegion>,
-    /// Where they allocate from.
+    /// The region for allocations.
     pub heap: Option<MemoryRegion>,
-    /// Where they count events.
+    /// The counters of events.
     pub counters: Option<Counters>,
-    /// Where the locks begin that emulate 64-bit atomics on global memory, and all atomics on 128 bits.
+    /// Offset of the locks that emulate 64-bit atomics on global memory, and all atomics on 128 bits.
     pub locks: Option<u64>,
     /// The word that counts how often kernels read a clock, if the device has no clock.
     pub clock: Option<u64>,
-    /// Where they request launches from the host.
+    /// The region for requests of launches.
     pub launches: Option<LaunchRegion>,
-    /// Whether there is a table of live allocations, by which kernels check their accesses.
+    /// Whether the launch has a table of live allocations, by which kernels check their accesses.
     pub allocations: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Whether the address of a kernel's first shared variable may be null.
+//! Decides whether the address of a kernel's first shared variable may be null.
 //!
-//! On hardware none is: shared memory begins after the bytes that are reserved for CUDA's libraries. Addresses that begin elsewhere than the
-//! storage cost a subtraction for each access, which AMD's instructions can't take along, so they begin there only for kernels that can tell:
-//! those that compare an address of shared memory with something else, or pass one on to where it can't be followed.
+//! On hardware no variable's is: shared memory begins after the bytes that are reserved for CUDA's libraries. Addresses
+//! that begin elsewhere than the storage cost a subtraction for each access, which AMD's instructions can't take along,
+//! so they begin there only for kernels that can tell: those that compare an address of shared memory with something
+//! else, or pass one on where the analysis can't follow.
 
 use rustc_hash::FxHashSet;
 
@@ -11,13 +12,13 @@ use crate::decode::program::{Base, Function, Instruction, Operand, Program, Reg}
 use crate::isa::modifiers::AddressSpace;
 use crate::isa::operation::{Action, Operation};
 
-/// Whether a kernel that consists of these functions can tell an address of shared memory from null, or accesses shared memory at an address
-/// that it didn't get from a variable.
+/// Whether a kernel that consists of these functions can tell an address of shared memory from null, or accesses shared
+/// memory at an address that comes from no variable.
 pub fn can_tell(program: &Program, functions: &[&Function]) -> bool {
     functions.iter().any(|function| Addresses::of(program, function).can_tell())
 }
 
-/// What an instruction makes of addresses in registers.
+/// The use of addresses in registers by an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// The result is an address if a source is one.
@@ -59,9 +60,9 @@ impl Use {
 struct Addresses<'p> {
     program: &'p Program,
     function: &'p Function,
-    /// Those that some instruction sets to such an address.
+    /// The registers that some instruction sets to such an address.
     some: FxHashSet<Reg>,
-    /// Those of them that another instruction sets to something else.
+    /// Those registers of `some` that another instruction sets to something else.
     mixed: FxHashSet<Reg>,
 }
 
@@ -97,7 +98,7 @@ impl<'p> Addresses<'p> {
         into.len() > before
     }
 
-    /// Whether the result of an instruction is an address of shared memory, however control came there.
+    /// Whether the result of an instruction is an address of shared memory, on whichever way control came.
     fn is_address(&self, i: &Instruction) -> bool {
         match Use::of(i) {
             Use::Derive => {
@@ -118,7 +119,7 @@ impl<'p> Addresses<'p> {
         leaves || self.function.instructions().any(|i| self.tells(i))
     }
 
-    /// Whether an instruction makes something of an address that depends on where shared memory begins.
+    /// Whether an instruction uses an address so that the result depends on the start of shared memory.
     fn tells(&self, i: &Instruction) -> bool {
         let escapes = match Use::of(i) {
             Use::Derive | Use::Choose | Use::AskSpace => false,

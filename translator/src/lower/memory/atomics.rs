@@ -77,7 +77,7 @@ fn vector(
     }
 }
 
-/// What the modifiers of an atomic or reduction say.
+/// The operation of an atomic or reduction, from the modifiers.
 pub fn operation(i: &Instruction, ty: ScalarType) -> Result<AtomicOp> {
     let half = match ty {
         ScalarType::F16 | ScalarType::F16x2 => Some(HalfFormat::F16),

@@ -23,7 +23,7 @@ fn share(b: &Builder<'_>) -> Option<Value> {
     Some(b.constant(Type::I32, cluster.share(b.function(|function| function.shared_bytes), 0)))
 }
 
-/// Where the shared memory of a cluster ends; `None` if clusters are single blocks.
+/// The end of a cluster's shared memory; `None` if clusters are single blocks.
 pub fn end(b: &Builder<'_>) -> Option<Value> {
     let share = share(b)?;
     let blocks = b.function(|function| function.cluster).map_or(1, Cluster::blocks);
@@ -58,7 +58,7 @@ pub fn map(b: &Builder<'_>, address: Value, rank: Value) -> Value {
     b.add(b.mul(rank, share), offset)
 }
 
-/// Which block's mbarrier counts what is copied to a block.
+/// The block whose mbarrier counts the bytes that are copied to a block.
 #[derive(Clone, Copy)]
 pub enum Barrier {
     /// The block's own.
@@ -95,7 +95,7 @@ pub fn multicast(
     }
 }
 
-/// Where the shared memory of a block lies that the cluster doesn't have: far from all that is there.
+/// The address of shared memory of a block that the cluster doesn't have: far from all blocks' memory.
 const NOWHERE: u64 = 1 << 31;
 
 /// `mapa`

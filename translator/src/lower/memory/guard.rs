@@ -8,7 +8,7 @@ use crate::lower::lowering::Lowering;
 use crate::lower::memory::cluster;
 use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
-/// Where the shared memory that a kernel can address ends.
+/// The end of the shared memory that a kernel can address.
 pub fn end(l: &mut Lowering<'_, '_>) -> Value {
     end_in(&l.b, l.layout)
 }
@@ -33,7 +33,7 @@ pub fn report_noted(b: &Builder<'_>, layout: &Layout, noted: Var) {
     });
 }
 
-/// Whether `bytes` bytes from an address on end before `end`. All are `I32`.
+/// Whether `bytes` bytes from an address on lie below `end`. All are `I32`.
 pub fn is_inside(b: &Builder<'_>, address: Value, bytes: Value, end: Value) -> Value {
     if let (Some(bytes), Some(end)) = (b.known(bytes), b.known(end))
         && let Some(last) = end.checked_sub(bytes)

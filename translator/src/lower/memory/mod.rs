@@ -36,7 +36,7 @@ pub struct Location {
     pub space: Space,
     /// `I64` for global and generic memory, else a byte offset in `I32`.
     pub address: Value,
-    /// Whether no thread writes there while the kernel runs.
+    /// Whether no thread writes to the memory while the kernel runs.
     pub read_only: bool,
 }
 
@@ -122,8 +122,8 @@ pub fn store(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// Whether a store may go to the shared memory that is reserved for CUDA's libraries. There all threads of a warp store the same value to
-/// the same address, which Vulkan calls a race unless the store is atomic.
+/// Whether a store may go to the shared memory that is reserved for CUDA's libraries. There all threads of a warp store
+/// the same value to the same address, which Vulkan calls a race unless the store is atomic.
 fn may_be_reserved(access: Access) -> bool {
     access.space == Space::Generic && access.order == MemoryOrder::Weak && access.bytes >= 4
 }
@@ -133,7 +133,7 @@ fn element_type(ty: ScalarType) -> ScalarType {
     if ty == ScalarType::B128 { ScalarType::B64 } else { ty }
 }
 
-/// How many such elements a value of a type takes.
+/// The number of such elements in a value of a type.
 fn halves(ty: ScalarType) -> usize {
     if ty == ScalarType::B128 { 2 } else { 1 }
 }
@@ -239,7 +239,7 @@ pub fn place(l: &mut Lowering<'_, '_>, i: &Instruction, index: usize) -> Result<
     Ok(Location { space, address, read_only })
 }
 
-/// What an access does at memory operand number `index`, and to how many bytes.
+/// The kind of an access at memory operand number `index`, and its number of bytes.
 fn extent(i: &Instruction, index: usize) -> Result<(CheckedAccess, u32)> {
     let what = match index {
         _ if i.form.row.action.effects().atomic => CheckedAccess::Atomic,
@@ -439,7 +439,7 @@ fn store_param(
     Ok(())
 }
 
-/// Where an element of a parameter is, if the parameter lives in local memory.
+/// The place of an element of a parameter, if the parameter lives in local memory.
 fn param_place(l: &mut Lowering<'_, '_>, param: usize, at: u32, ty: ScalarType) -> Result<Option<(Access, Value)>> {
     let Some(variable) = l.frame.memory(param) else { return Ok(None) };
     let address = variable_address(l, Base::Variable(variable), at.into())?;

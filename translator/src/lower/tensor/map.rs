@@ -136,7 +136,7 @@ impl Map {
         [lower, b.add(last, upper)]
     }
 
-    /// How many pixels a column has.
+    /// The number of pixels in a column.
     pub fn pixels(&self, b: &Builder<'_>) -> Value {
         let less = bits(b, self.columns[1], 0, 10);
         b.add_const(less, 1)
@@ -151,7 +151,7 @@ fn bits(b: &Builder<'_>, word: Value, first: u32, count: u32) -> Value {
 /// The location of a field: word, first bit, and number of bits.
 type Field = (u64, u32, u32);
 
-/// What a constant that isn't below a tensor's dimensions is.
+/// The description of a constant that must be below a tensor's number of dimensions.
 const DIMENSION: &str = "number of a dimension";
 
 pub fn replace(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {

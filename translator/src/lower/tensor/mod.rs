@@ -224,7 +224,7 @@ impl Tensor {
 
 /// 16 bytes of a box.
 struct Piece {
-    /// Whether it begins inside the tensor.
+    /// Whether the piece begins inside the tensor.
     there: Value,
     /// If so, the bytes from there to the tensor's end in the row.
     rest: Value,

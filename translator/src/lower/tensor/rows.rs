@@ -13,7 +13,7 @@ pub struct Dimension {
     pub stride: Value,
     /// Step from one coordinate of the box to the next.
     pub step: Value,
-    /// How many coordinates the box spans.
+    /// The number of coordinates that the box spans.
     pub size: Value,
 }
 
@@ -40,7 +40,7 @@ pub struct Side {
     pub offset: Option<Value>,
 }
 
-/// Which rows a box has.
+/// The rows of a box.
 pub enum Shape {
     /// A row for each place in these dimensions, of which the first advances first (`tile`).
     Tile(Vec<Dimension>),
@@ -50,7 +50,7 @@ pub enum Shape {
     Rows(Dimension, Vec<Value>),
 }
 
-/// What all rows of a box have in common.
+/// The place of the rows of a box in the dimensions that have been fixed so far.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// Whether the coordinates so far are inside the tensor.

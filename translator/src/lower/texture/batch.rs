@@ -1,7 +1,7 @@
 //! Finds reads of textures that can be done at one place, as a batch: reads of one kind in a basic block, none of which depends on another.
 //!
-//! What lies between them and needs none of their results is done first, the rest afterwards. Only instructions that compute registers, or
-//! load, change places; any other, such as a store, ends the batch.
+//! Of the instructions between them, those that need none of their results are done first, the rest afterwards. Only
+//! instructions that compute registers, or load, change places; any other, such as a store, ends the batch.
 
 use rustc_hash::FxHashSet;
 
@@ -35,7 +35,7 @@ impl<'i> Step<'i> {
         }
     }
 
-    /// Where the first instruction stands.
+    /// The place of the first instruction.
     pub fn span(&self) -> Span {
         match self {
             Step::Single(first) | Step::Batch(first, _) => first.span,
@@ -75,7 +75,7 @@ pub fn steps<'i>(instructions: impl Iterator<Item = &'i Instruction>) -> Vec<Ste
     }
 }
 
-/// Where an instruction goes.
+/// The place of an instruction relative to a batch.
 enum Place {
     Before,
     Within,
@@ -86,7 +86,7 @@ enum Place {
 #[derive(Default)]
 struct Open<'i> {
     reads: Vec<&'i Instruction>,
-    /// What comes after it.
+    /// The instructions after the batch.
     later: Vec<&'i Instruction>,
     /// The registers that both read, and those that both write.
     read: FxHashSet<Reg>,
@@ -132,12 +132,12 @@ impl<'i> Open<'i> {
     }
 }
 
-/// Whether an instruction reads a texture by much code, and always.
+/// Whether an instruction reads a texture by long code, and unconditionally.
 fn is_read(instruction: &Instruction) -> bool {
     is_long(instruction) && instruction.guard.is_none()
 }
 
-/// Whether an instruction is much code.
+/// Whether an instruction becomes long code.
 fn is_long(instruction: &Instruction) -> bool {
     matches!(instruction.form.row.action, Action::Compute(Operation::TextureSample | Operation::TextureGather))
 }
@@ -153,7 +153,8 @@ pub(super) fn is_alike(a: &Instruction, b: &Instruction) -> bool {
     std::ptr::eq(a.form, b.form) && a.modifiers == b.modifiers && shape(a) == shape(b)
 }
 
-/// Whether an instruction only gives results, which depend on its operands and on memory that nobody writes to at the same time.
+/// Whether an instruction only gives results, which depend on its operands and on memory that nobody writes to at the
+/// same time.
 fn is_movable(instruction: &Instruction) -> bool {
     // `.cv` reads anew what other threads may write.
     let is_ordered = instruction.modifiers.has(Word::Cv) || uses_carry(instruction);

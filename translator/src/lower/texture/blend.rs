@@ -13,16 +13,16 @@ const SRGB_EXPONENT: u32 = 120;
 /// The intensities, in units of 2^-14, at which the exponent increases by one.
 const SRGB_STEPS: [u32; 7] = [236, 484, 840, 1920, 4032, 7872, 15360];
 
-/// How texels of a format are added.
+/// The way to add texels of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Arithmetic {
-    /// Whether they are added as integers.
+    /// Whether texels are added as integers.
     pub(super) fractions: Value,
     /// Whether the integers are signed.
     pub(super) signed: Value,
     /// Whether results are floats of 16 bits.
     pub(super) half: Value,
-    /// How many more of the lowest bits of an aligned significand are cut off.
+    /// The number of further lowest bits of an aligned significand that are cut off.
     pub(super) lost: Value,
     /// The least exponent that significands are aligned to.
     pub(super) least: Value,

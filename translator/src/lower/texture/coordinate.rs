@@ -18,12 +18,12 @@ pub(super) struct Dimension {
     pub(super) mode: Value,
 }
 
-/// Where a coordinate lies in one dimension.
+/// The place of a coordinate in one dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
     /// The lower and the upper texel; without a filter, the first is the nearest texel.
     pub(super) texels: [Value; 2],
-    /// Whether they lie within the texture.
+    /// Whether the texels lie within the texture.
     pub(super) inside: [Value; 2],
     /// Weight of the upper texel in 256ths; 0 without a filter.
     pub(super) weight: Value,

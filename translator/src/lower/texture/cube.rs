@@ -101,7 +101,7 @@ fn place(b: &Builder<'_>, direction: Direction) -> FacePoint {
     FacePoint { face, coordinates }
 }
 
-/// Where a direction meets the cube.
+/// The point where a direction meets the cube.
 pub(super) fn located(b: &Builder<'_>, direction: Direction) -> FacePoint {
     place(b, projected(b, direction))
 }

@@ -121,7 +121,7 @@ impl<'s> Filter<'s> {
     }
 }
 
-/// How each channel is added: some channels of sRGB are linear.
+/// The arithmetic of each channel: some channels of sRGB are linear.
 pub(super) fn arithmetics(b: &Builder<'_>, arithmetic: Arithmetic, format: Format) -> [Arithmetic; 4] {
     let unencoded = b.or(arithmetic.fractions, arithmetic.srgb);
     let no = b.bool(false);
@@ -184,9 +184,9 @@ impl Source {
 /// Beyond a cube's corner there is no texel; its weight is divided among the others.
 #[derive(Clone, Copy)]
 pub(super) struct Corner {
-    /// Which of the four is missing.
+    /// The number of the missing texel among the four.
     pub(super) missing: Value,
-    /// Whether one is missing.
+    /// Whether a texel is missing.
     pub(super) exists: Value,
 }
 

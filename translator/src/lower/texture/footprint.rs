@@ -1,4 +1,4 @@
-//! How many texels a pixel spans, from the gradients of its coordinates. This gives the mipmap level.
+//! The number of texels that a pixel spans, from the gradients of its coordinates. It gives the mipmap level.
 //!
 //! The texture unit computes with numbers of ten significant bits. Here these are floats whose other bits are zero, so that everything but
 //! the truncations is exact (`docs/numerics.md`).
@@ -12,13 +12,13 @@ use ptx2spv_interface::push_constant;
 /// The bits of a float beyond ten of its significand.
 const CUT: u64 = 0x3fff;
 const EXPONENT: u64 = 0x7f80_0000;
-/// Limits to which the sizes of steps are clamped.
+/// Limits of the sizes of steps.
 const LEAST: f32 = 1.0 / (1u64 << 60) as f32;
 const MOST: f32 = (1u64 << 60) as f32;
 /// Differences from this coordinate on are large.
 const HUGE: f32 = (1u128 << 97) as f32;
 
-/// The effective value of a coordinate or step: 0 for NaN; other sizes are clamped.
+/// The effective value of a coordinate or step: 0 for NaN and for sizes below [`LEAST`]; sizes above [`MOST`] are clamped.
 pub(super) fn step(b: &Builder<'_>, value: Value) -> Value {
     let [zero, least, most, lowest] = [0.0, LEAST, MOST, -MOST].map(|number| b.f32(number));
     let size = size(b, value);

@@ -9,10 +9,10 @@ pub(super) struct Fractions {
     most: Value,
     /// The least float.
     least: Value,
-    /// How many fraction bits a float keeps, and that power of two as a float.
+    /// The number of fraction bits that a float keeps, and that power of two as a float.
     places: Value,
     scale: Value,
-    /// What is added before a number is rounded.
+    /// The addend before a number is rounded.
     half: Value,
 }
 

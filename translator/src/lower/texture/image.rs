@@ -9,11 +9,11 @@ use crate::lower::lowering::Lowering;
 use crate::policy::Samplers;
 use ptx2spv_interface::texture::{field, image};
 
-/// What an instruction reads of a texture that may have an image.
+/// A read of a texture that may have an image.
 pub(super) struct Image {
-    /// Whether the texture has one, with as many dimensions as the instruction.
+    /// Whether the texture has an image, with as many dimensions as the instruction.
     pub(super) exists: Value,
-    /// Whether all textures of the launch have one.
+    /// Whether all textures of the launch have such an image.
     pub(super) always_exists: Value,
     /// A sample of its first channel.
     sample: Sample,

@@ -15,7 +15,7 @@ pub(super) struct Chosen {
     pub(super) lower: Value,
     /// Weight of the next level, in 256ths.
     pub(super) upper_weight: Value,
-    /// Whether there is a filter between levels, whatever the weight.
+    /// Whether the sampler filters between levels, whatever the weight.
     pub(super) filtered: Value,
 }
 

@@ -39,7 +39,7 @@ use crate::isa::operation::{Action, Operation};
 use crate::isa::types::ScalarType;
 use ptx2spv_interface::texture;
 
-/// What coordinates mean.
+/// The meaning of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     /// Number of coordinates within a layer.
@@ -56,13 +56,13 @@ impl Geometry {
         Ok(Geometry { dimensions: named.dimensions(), layered: named.is_layered(), cube: named.is_cube() })
     }
 
-    /// Whether there is only one dimension, without layers.
+    /// Whether the geometry has only one dimension, without layers.
     fn is_row(self) -> bool {
         self.dimensions == 1 && !self.layered
     }
 }
 
-/// How many handles precede the coordinates in a list: the texture's and the sampler's.
+/// The number of handles before the coordinates in a list: the texture's and the sampler's.
 const HANDLES: usize = 2;
 
 /// The channels' bits of a read with float coordinates, by loads of texels of any texture. Variables are zero before.

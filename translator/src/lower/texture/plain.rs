@@ -9,11 +9,11 @@ use crate::ir::{Compare, Type, Unary, Value, Var};
 use crate::lower::lowering::Lowering;
 use ptx2spv_interface::texture::image;
 
-/// What an instruction reads of a texture that may be plain.
+/// A read of a texture that may be plain.
 pub(super) struct Plain {
     /// Whether the texture is plain.
     pub(super) suits: Value,
-    /// Whether all textures of the launch are.
+    /// Whether all textures of the launch are plain.
     pub(super) always_suits: Value,
     record: Record,
     geometry: Geometry,

@@ -35,7 +35,7 @@ pub(super) struct Source {
     pub(super) srgb_table: u64,
     /// Whether the texture is an array, or linear memory of two dimensions; reads of others give zeros.
     pub(super) exists: Value,
-    /// Whether there is a filter within levels.
+    /// Whether the sampler filters within levels.
     pub(super) is_linear: Value,
     /// The point's coordinates as the instruction has them, without the layer.
     pub(super) coordinates: Vec<Value>,
@@ -171,7 +171,7 @@ fn offsets(l: &mut Lowering<'_, '_>, i: &Instruction, geometry: Geometry, bits: 
     Ok(all)
 }
 
-/// How the texels of a format are added.
+/// The arithmetic for adding texels of a format.
 fn arithmetic(l: &mut Lowering<'_, '_>, texel: Value) -> Arithmetic {
     let set = |texels: &[Texel]| texels.iter().map(|texel| 1 << texel.code()).sum();
     let fractions = is_among(l, texel, set(&[Texel::Unorm8, Texel::Snorm8, Texel::Unorm16, Texel::Snorm16]));

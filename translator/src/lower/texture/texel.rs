@@ -32,7 +32,7 @@ fn formats(is: impl Fn(Texel) -> bool) -> u64 {
     ALL.into_iter().filter(|texel| is(*texel)).map(|texel| 1 << texel.code()).sum()
 }
 
-/// How a record's texels lie in memory.
+/// The layout of a record's texels in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Format {
     texel: Value,
@@ -57,7 +57,8 @@ impl Format {
         l.b.compare_const(Compare::Equal, self.channel, logarithm)
     }
 
-    /// Whether sRGB has encoded the second and third channel, and not only the first: in texels of four bytes. The fourth channel is linear.
+    /// Whether sRGB has encoded the second and third channel, and not only the first, as in texels of four bytes. The
+    /// fourth channel is linear.
     pub(super) fn encodes_all(&self, b: &Builder<'_>) -> Value {
         b.compare_const(Compare::Equal, self.shift, 2)
     }

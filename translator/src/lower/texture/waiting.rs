@@ -11,7 +11,7 @@ use crate::lower::lowering::Lowering;
 pub(in crate::lower) struct Waiting {
     /// The channels' bits.
     pub(super) results: [Var; 4],
-    /// Whether it needs loads.
+    /// Whether the read needs loads.
     pub(in crate::lower) waits: Var,
 }
 

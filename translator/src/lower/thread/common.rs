@@ -47,8 +47,8 @@ impl Common {
             && constants(&self.like) == constants(product)
     }
 
-    /// How many products of the kind in a kernel have code for themselves alone, which is short where a matrix unit computes them. Steps that share what
-    /// they take from other lanes are fast only so.
+    /// The most products of the kind in a kernel that have code for themselves alone. Such code is short where a matrix
+    /// unit computes the products. Steps that share values from other lanes are fast only with code of their own.
     pub fn most_alone(&self, policy: &Policy) -> usize {
         let Some(types) = multiply::unit(&self.like, policy.generation) else { return 0 };
         let has = |types| policy.matrix_units.contains(&types);

@@ -15,7 +15,7 @@ const CORE: u32 = 8;
 /// The bits of addresses that descriptors have.
 const ADDRESS: u64 = 0x3_ffff;
 
-/// Which rows of core matrices are a lane's, and where.
+/// The rows of core matrices that a lane takes, and their places.
 pub struct Descriptor {
     /// Whether lines lie in one piece.
     by_lines: bool,
@@ -31,7 +31,7 @@ pub struct Descriptor {
     across: Var,
     /// The binary logarithm of the number of core matrices that swizzling brings together.
     swizzling: Var,
-    /// Where the repeating pattern begins, in rows of 128 bytes.
+    /// The start of the repeating pattern, in rows of 128 bytes.
     base: Var,
 }
 

@@ -57,13 +57,13 @@ struct Neighbours {
     start: u32,
 }
 
-/// What is one access: its address, and its position in a register.
+/// One access: its address, and the position of its bits in a register.
 struct Part {
     address: Value,
     position: u32,
 }
 
-/// Where a lane's part of a matrix is in memory.
+/// The places in memory of a lane's part of a matrix.
 struct Places {
     registers: Vec<Neighbours>,
     /// A type that is as wide as a register.

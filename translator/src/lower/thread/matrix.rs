@@ -82,7 +82,7 @@ fn elements_of(rows: &Location, bytes: u8) -> Access {
     Access { space: rows.space, bytes, order: MemoryOrder::Weak, read_only: false }
 }
 
-/// Where the executing lane's elements of a matrix are.
+/// The place of the executing lane's elements in a matrix.
 fn own_place(l: &mut Lowering<'_, '_>) -> Place {
     let lane = own_lane(l);
     let row = l.b.shr(lane, 2);
@@ -114,7 +114,7 @@ fn element(l: &Lowering<'_, '_>, rows: Value, matrix: u64, row: Value, column: V
     l.b.add(row, offset)
 }
 
-/// What another lane of the warp, all of whose lanes take part, has as a value.
+/// The value of another lane of the warp, all of whose lanes take part.
 pub(super) fn from_lane(l: &Lowering<'_, '_>, value: Value, lane: Value) -> Value {
     if l.b.type_of(value) == Type::I64 {
         let (low, high) = l.b.halves(value);

@@ -1,4 +1,4 @@
-//! What a thread learns of its place, and what it does together with others.
+//! Special registers of a thread, and operations together with other threads.
 
 pub mod barriers;
 pub(in crate::lower) mod cancel;

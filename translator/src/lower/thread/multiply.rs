@@ -35,7 +35,7 @@ pub fn unit(i: &Instruction, generation: Option<Generation>) -> Option<MatrixTyp
     Terms::of(&product, i, generation).ok()?.unit()
 }
 
-/// How many turns a product takes whose products of elements are added one after another, each by much code.
+/// The number of turns of a product whose products of elements are added one after another, each by long code.
 pub fn turns(i: &Instruction) -> Result<Option<u32>> {
     let product = i.required(Product::of(&i.modifiers))?;
     Ok((product.ty(Matrix::A) == ScalarType::F64).then_some(product.depth))

@@ -57,7 +57,7 @@ pub fn multiply(l: &mut Lowering<'_, '_>, i: &Instruction, product: &Product) ->
     set(l, i, product, &results)
 }
 
-/// Whether the generation has units for such products. Later ones compute them by other instructions.
+/// Whether the generation has units for such products. Later generations compute them by other instructions.
 fn has_own_unit(l: &Lowering<'_, '_>) -> bool {
     matches!(l.layout.generation, Some(Generation::Volta | Generation::Turing))
 }

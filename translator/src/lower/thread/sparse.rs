@@ -16,7 +16,7 @@ use crate::lower::lowering::Lowering;
 pub struct Indices {
     /// The metadata of lanes, those of lower numbers first.
     metadata: Vec<Value>,
-    /// Whether a word of metadata is of one row, else its halves are of the rows `g` and `g + 8`.
+    /// Whether a word of metadata belongs to one row; else its halves belong to the rows `g` and `g + 8`.
     has_row: bool,
     ty: ScalarType,
 }
@@ -100,7 +100,7 @@ impl Indices {
     }
 }
 
-/// Whether an index is of the upper word.
+/// Whether an index points into the upper word.
 fn upper(l: &mut Lowering<'_, '_>, index: Value) -> Value {
     l.b.is_nonzero(l.b.and_const(index, 2))
 }

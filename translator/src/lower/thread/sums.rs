@@ -16,7 +16,7 @@ use ptx2spv_target::{Generation, MatrixTypes};
 /// A row of A or a column of B: its words in the order of the sum, in as many parts as elements of a register are held in.
 pub type Line = Vec<Vec<Value>>;
 
-/// How a sum is computed.
+/// The computation of a sum.
 #[derive(Clone, Copy)]
 pub enum Terms {
     /// An addend and the products of so many words at once, as steps on integers.
@@ -32,7 +32,7 @@ pub enum Terms {
 }
 
 impl Terms {
-    /// How an instruction computes.
+    /// The computation of an instruction's sums.
     pub fn of(product: &Product, i: &Instruction, generation: Option<Generation>) -> Result<Self> {
         let [addend, result] = [Matrix::C, Matrix::D].map(|matrix| product.ty(matrix));
         let most = words_at_once(generation);
@@ -86,7 +86,7 @@ impl Terms {
         parts.to_vec()
     }
 
-    /// How many blocks of four words in the direction of the sum a matrix unit takes at once.
+    /// The number of blocks of four words in the direction of the sum that a matrix unit takes at once.
     pub fn blocks_at_once(self) -> usize {
         match self {
             Self::Fused { words: ..8, .. } => 1,
@@ -94,7 +94,7 @@ impl Terms {
         }
     }
 
-    /// Whether it takes the halves of such a block one after the other.
+    /// Whether the unit takes the halves of such a block one after the other.
     pub fn halves_blocks(self) -> bool {
         matches!(self, Self::Fused { words: ..4, .. })
     }
@@ -134,7 +134,7 @@ impl Terms {
         self.last(l, sum, addend)
     }
 
-    /// What the products are added to.
+    /// The value that the products are added to.
     pub fn first(self, l: &mut Lowering<'_, '_>, addend: Value) -> Value {
         match self {
             Self::Fused { addend: ScalarType::F16, .. } if !self.is_of_halves() => {
@@ -235,7 +235,7 @@ fn words_at_once(generation: Option<Generation>) -> usize {
     }
 }
 
-/// Whether there are sums of floats of eight bits, else they become f16.
+/// Whether the hardware adds products of floats of eight bits; else the floats become f16.
 fn has_own_minifloats(product: &Product, generation: Option<Generation>) -> bool {
     product.is_of_warpgroup || !matches!(generation, Some(Generation::Hopper) | None)
 }

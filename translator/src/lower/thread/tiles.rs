@@ -24,7 +24,7 @@ impl Factor {
         Ok(Self { blocks: product.blocks(matrix), parts })
     }
 
-    /// Where blocks begin in the direction of the sum.
+    /// The starts of blocks in the direction of the sum.
     fn starts(&self) -> Vec<u32> {
         let mut starts: Vec<u32> = self.blocks.iter().map(|block| block.start).collect();
         starts.sort_unstable();

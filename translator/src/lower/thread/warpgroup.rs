@@ -22,7 +22,7 @@ const COLUMNS: u32 = 8;
 pub struct Tiles<'i> {
     whole: &'i Instruction,
     product: Product,
-    /// What each of them is.
+    /// The modifiers of each of these products.
     like: Arc<Modifiers>,
     tile: Product,
     a: Operand,
@@ -103,7 +103,7 @@ impl<'i> Tiles<'i> {
         })
     }
 
-    /// How many there are.
+    /// The number of products.
     pub fn count(&self) -> u32 {
         self.product.columns / COLUMNS
     }
