@@ -332,7 +332,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Graph`] if nodes in `after` are not in the graph, [`Error::ForeignBuffer`] if an event belongs to another
-    /// device, and those of [`Kernel::launch`] for an invalid launch.
+    /// device, and the errors of [`Kernel::launch`] for an invalid launch.
     pub fn add(&mut self, after: &[NodeId], work: impl Into<Work>) -> Result<NodeId> {
         let work = work.into();
         work.accept(&self.device)?;
@@ -446,7 +446,7 @@ impl LaunchableGraph {
     /// As for [`Kernel::launch`], for each kernel, and [`Stream::copy_rows`], for each copy.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and those of the nodes. If no check fails, but
+    /// [`Error::ForeignBuffer`] if the stream belongs to another device, and the errors of the nodes. If no check fails, but
     /// memory runs out or the device is lost, the nodes before the failed one are launched.
     pub unsafe fn launch(&self, stream: &Stream) -> Result {
         let device = &self.graph.device;
@@ -461,7 +461,7 @@ impl LaunchableGraph {
     /// Changes the work of a node, for later launches of the graph.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the node's work is of another kind, and those of [`Graph::add`].
+    /// [`Error::Graph`] if the node's work is of another kind, and the errors of [`Graph::add`].
     pub fn set(&mut self, node: NodeId, work: impl Into<Work>) -> Result {
         let work = work.into();
         work.accept(&self.graph.device)?;

@@ -223,7 +223,7 @@ impl ProfileRange {
         Self::begin(Table::Calls, name, None)
     }
 
-    /// Begins what the runtime itself does in calls, for a kernel or a module.
+    /// Begins work of the runtime itself in a call, for a kernel or a module.
     pub(crate) fn of_runtime(name: &'static str, what: Option<&str>) -> Self {
         Self::begin(Table::Runtime, name, what)
     }
@@ -285,7 +285,7 @@ impl DeviceProfile {
         Measured { device: self, stream, work, begin: Instant::now() }
     }
 
-    /// Counts commands that are recorded, and with a negative number those that were reported.
+    /// Counts commands that are recorded, and with a negative number commands that were reported.
     pub fn count(&self, commands: i64) {
         lock(&self.profile.records).pending += commands;
     }
@@ -297,7 +297,7 @@ impl DeviceProfile {
         }
     }
 
-    /// Learns how the device's clock goes: what was submitted at a time begins later, by as little as was ever seen.
+    /// Updates the offset of the device's clock: a command that was submitted at a time begins later, by as little as was ever seen.
     pub fn submitted(&self, at: Instant, begin: Duration) {
         let at = at.duration_since(self.profile.start);
         self.offset.fetch_max(at.as_nanos() as i64 - begin.as_nanos() as i64, Relaxed);

@@ -1,4 +1,4 @@
-//! Devices of the reference back end, and what only they have.
+//! Devices of the reference back end, and the functions that only they have.
 
 use std::any::Any;
 

@@ -15,7 +15,7 @@ const MAX_SCRATCH: u64 = 512 << 20;
 
 /// Maximum bytes of the workspace of a dispatch whose threads may be suspended in long loops, unless a single workgroup needs more.
 const MAX_WORKSPACE: u64 = 16 << 20;
-/// The same where blocks may wait for others: room for more blocks than any device runs at a time.
+/// The maximum where blocks may wait for others: room for more blocks than any device runs at a time.
 const MAX_WAITING_WORKSPACE: u64 = 1 << 30;
 
 /// A box of blocks: the first block and the number of blocks in each dimension.

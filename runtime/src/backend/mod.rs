@@ -158,8 +158,8 @@ pub(crate) trait Backend: Any + Send + Sync {
         self.check_stopped()
     }
 
-    /// Waits for the kernels launched before a point that may be stopped, so that what the caller submits next doesn't run after one
-    /// that was. Fails if one was stopped, whether before the point or not, and that was not reported yet.
+    /// Waits for the kernels launched before a point that may be stopped, so that the caller's next command doesn't run after a stopped
+    /// kernel. Fails if a kernel was stopped, whether before the point or not, and the stop was not reported yet.
     fn settle(&self, before: Point, deadline: Deadline) -> Result;
 
     /// Whether a kernel that was launched before a passed point was stopped, and the stop was not reported yet.

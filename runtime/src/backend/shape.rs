@@ -105,12 +105,12 @@ impl Shape {
         }
     }
 
-    /// The same copy with the source's bytes contiguous.
+    /// The copy with the source's bytes contiguous.
     pub fn packed_from(self) -> Self {
         Self { from: Pitches::packed(self.extent), ..self }
     }
 
-    /// The same copy with the destination's bytes contiguous.
+    /// The copy with the destination's bytes contiguous.
     pub fn packed_to(self) -> Self {
         Self { to: Pitches::packed(self.extent), ..self }
     }

@@ -16,7 +16,7 @@ use crate::sync::lock;
 /// The size from which blocks aren't kept. From there on they get an allocation of their own, whose addresses a reservation can take.
 const LARGE: u64 = 2 << 20;
 
-/// The most doublings of what is reserved at a time.
+/// The most doublings of the size that is reserved at a time.
 const MAX_DOUBLINGS: u32 = 10;
 
 /// A test whether memory besides a device's own, known to the caller, lies in a range.

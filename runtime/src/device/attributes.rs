@@ -1,4 +1,4 @@
-//! CUDA's device attributes, for the host and for kernels: what Vulkan reports, else the values of a card of compute
+//! CUDA's device attributes, for the host and for kernels: the values that Vulkan reports, or else the values of a card of compute
 //! capability 8.6.
 
 use std::num::NonZero;
@@ -60,8 +60,8 @@ pub(crate) fn multiprocessors(device: &Device) -> usize {
 }
 
 impl Device {
-    /// The value of a CUDA device attribute: what Vulkan reports, else the value of a card of compute capability 8.6.
-    /// `None` for unknown attributes.
+    /// The value of a CUDA device attribute: the one that Vulkan reports, or else that of a card of compute capability 8.6. `None` for
+    /// unknown attributes.
     pub fn cuda_attribute(&self, number: u32) -> Option<i32> {
         value(self, number)
     }

@@ -1,4 +1,4 @@
-//! The open device: what it is, and waiting for it.
+//! The open device: its properties, and waits for its work.
 
 pub(crate) mod apart;
 pub(crate) mod attributes;
@@ -285,7 +285,7 @@ impl Device {
         self.shared.backend.clone().timer()
     }
 
-    /// Submits a command to a stream, after what it has to wait for: see [`Device::wait_to_submit`].
+    /// Submits a command to a stream, after the work that the command has to wait for: see [`Device::wait_to_submit`].
     pub(crate) fn submit(
         &self,
         stream: &StreamState,
@@ -311,9 +311,9 @@ impl Device {
         Ok(())
     }
 
-    /// Waits for what must have ended before a stream's next command is recorded: host functions, launches of several dispatches, and
-    /// kernels that may be stopped, because nothing runs after one that was. Fails if one was stopped. The caller keeps the lock
-    /// until the command is recorded.
+    /// Waits for the work that must have ended before a stream's next command is recorded: host functions, launches of several dispatches,
+    /// and kernels that may be stopped, because nothing runs after a stopped kernel. Fails if a kernel was stopped. The caller keeps the
+    /// lock until the command is recorded.
     pub(crate) fn wait_to_submit(&self, stream: &StreamState) -> Result<StreamLock<'_>> {
         self.lock_settled(stream, StreamLocks::shared)
     }

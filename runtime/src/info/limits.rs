@@ -91,7 +91,7 @@ pub(crate) fn lacks_shared(entry: &Entry, limits: &Limits, dynamic: u32) -> bool
     entry.scratch.is_none_or(|scratch| !scratch.shared) && needed > limits.max_compute_shared_memory_size.into()
 }
 
-/// Why a block doesn't fit a device. Each launch of such a block makes one, so the text is only made on request.
+/// The reason why a block doesn't fit a device. Each launch of such a block makes one, so the text is only made on request.
 pub(crate) enum Misfit {
     /// The block, or its cluster, needs more invocations than the device allows.
     Invocations {

@@ -68,7 +68,7 @@ pub struct DeviceInfo {
     pub index: Option<usize>,
     /// The device's name.
     pub name: String,
-    /// Its type.
+    /// The type of the device.
     pub kind: DeviceKind,
     /// The driver's name; empty if the driver doesn't report it.
     pub driver_name: String,

@@ -65,7 +65,7 @@ impl Restrictions {
         self.without.contains(name)
     }
 
-    /// The number of rounds after which loops end, if that is less than what the driver allows.
+    /// The number of rounds after which loops end, if that is less than the driver's limit.
     pub(crate) fn loop_budget(&self, driver: Option<u32>) -> Option<u32> {
         self.loops.map(NonZeroU32::get).into_iter().chain(driver).min()
     }

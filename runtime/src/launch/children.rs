@@ -286,7 +286,7 @@ fn aborted(kernel: &str, reason: String) -> Error {
     Error::Aborted { kernels: vec![kernel.to_owned()], reason, place: None }
 }
 
-/// Decodes a kernel's record: its request if it is complete, or what is wrong with the record.
+/// Decodes a kernel's record: its request if the record is complete, or the fault of the record.
 fn read(bytes: &[u8], launches: &Launches, by: &Arc<str>) -> Result<Option<Request>, String> {
     let word = |offset: u64| word(bytes, offset);
     let long = |offset: u64| u64::from(word(offset)) | u64::from(word(offset + 4)) << 32;

@@ -93,8 +93,8 @@ pub(crate) struct Terms {
     pub patient: bool,
 }
 
-/// Like [`run`], for a caller who has waited for what comes before, and prevents other launches. `between` is called between two dispatches, and returns
-/// whether it did something that blocks may have waited for.
+/// Like [`run`], for a caller who has waited for earlier work, and prevents other launches. `between` is called between two dispatches, and
+/// returns whether it did something that blocks may have waited for.
 pub(crate) fn run_alone(
     device: &Device,
     stream: &StreamState,

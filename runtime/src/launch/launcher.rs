@@ -80,7 +80,7 @@ impl<'a> Launcher<'a> {
     /// As for [`Kernel::launch`].
     ///
     /// # Errors
-    /// [`Error::ArgumentKind`], and those of [`Kernel::launch_on`].
+    /// [`Error::ArgumentKind`], and the errors of [`Kernel::launch_on`].
     pub unsafe fn launch(&self, config: &LaunchConfig) -> Result {
         for (index, (arg, param)) in self.args.iter().zip(self.kernel.params()).enumerate() {
             check_kind(self.kernel, index, arg, param)?;

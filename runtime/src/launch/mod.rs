@@ -124,8 +124,7 @@ impl Kernel {
     /// As for [`Kernel::launch`].
     ///
     /// # Errors
-    /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and those of
-    /// [`Kernel::launch`].
+    /// [`Error::NoTimestamps`] if the device can't measure, [`Error::Aborted`], [`Error::Fault`], and the errors of [`Kernel::launch`].
     pub unsafe fn time(&self, config: &LaunchConfig, args: &[Arg<'_>], repeats: u32) -> Result<Vec<Duration>> {
         let arguments = Args(args);
         let (prepared, mut launch) = self.with_args(config, &arguments)?;

@@ -122,7 +122,7 @@ impl Buffer {
     /// Reads the whole buffer.
     ///
     /// # Errors
-    /// [`Error::PartialElement`] if the buffer's size is not a multiple of the element's, and those of [`Buffer::read`].
+    /// [`Error::PartialElement`] if the buffer's size is not a multiple of the element's, and the errors of [`Buffer::read`].
     pub fn download<T: Pod>(&self) -> Result<Vec<T>> {
         let partial = Error::PartialElement { bytes: self.len, element: size_of::<T>() };
         let count = match self.len.checked_div(size_of::<T>() as u64) {

@@ -154,7 +154,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Pitch`], [`Error::NotAllocated`], [`Error::OutOfRange`], [`Error::Overlap`], [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`]; those of [`Stream::read`] if the call waits.
+    /// [`Error::DeviceLost`]; the errors of [`Stream::read`] if the call waits.
     pub unsafe fn copy_rows(&self, from: CopySide, to: CopySide, extent: Extent) -> Result {
         let Some(Copy { from, to, shape }) = Copy::new(self.device(), from, to, extent)? else { return Ok(()) };
         match (from, to) {

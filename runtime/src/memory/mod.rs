@@ -93,7 +93,7 @@ impl<'d> DeviceMemory<'d> {
     /// Reads bytes, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], and those of [`Buffer::read`](crate::Buffer::read).
+    /// [`Error::NotAllocated`], and the errors of [`Buffer::read`](crate::Buffer::read).
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result {
         if self.device.check_range(address, bytes.len() as u64)? {
             let _lock = self.device.wait_to_submit(self.device.default_state())?;

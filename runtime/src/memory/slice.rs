@@ -137,7 +137,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// Writes all elements, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::write`].
+    /// [`Error::OutOfRange`] if the lengths differ, and the errors of [`Buffer::write`].
     pub fn write(&self, data: &[T]) -> Result {
         self.check_len(data.len())?;
         self.buffer.write(self.start, bytemuck::cast_slice(data))
@@ -146,7 +146,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// Reads all elements, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::read`].
+    /// [`Error::OutOfRange`] if the lengths differ, and the errors of [`Buffer::read`].
     pub fn read(&self, data: &mut [T]) -> Result {
         self.check_len(data.len())?;
         self.buffer.read(self.start, bytemuck::cast_slice_mut(data))
@@ -179,13 +179,13 @@ impl<T: Pod> DeviceSlice<T> {
     /// Copies all elements of another slice of the same device, asynchronously.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if the lengths differ, and those of [`Buffer::copy_from`].
+    /// [`Error::OutOfRange`] if the lengths differ, and the errors of [`Buffer::copy_from`].
     pub fn copy_from(&self, from: &Self) -> Result {
         self.check_len(from.len)?;
         self.buffer.copy_from(self.start, &from.buffer, from.start, self.len as u64 * size_of::<T>() as u64)
     }
 
-    /// The same bytes as elements of another type.
+    /// The bytes as elements of another type.
     ///
     /// # Errors
     /// [`Error::PartialElement`] if the bytes are not a whole number of the new elements.

@@ -74,8 +74,8 @@ impl Ptx {
         Self { source: source.clone(), math, sizes, check_accesses: false, program: Mutex::default(), cache }
     }
 
-    /// Names of the kernels, the interface of a translation without kernels, and what is known of the kernels. Every translation
-    /// describes all of the module's variables in the same way.
+    /// Names of the kernels, the interface of a translation without kernels, and the kernels' declarations. Every translation describes all
+    /// of the module's variables in the same way.
     pub fn describe(&self, device: &Device) -> Result<Description> {
         let nothing = self.options(device).entries(Some(&[]));
         if let Some(known) = self.cache.as_ref().and_then(|cache| cache.description(&nothing)) {

@@ -54,7 +54,7 @@ impl Linker {
     /// `name`.
     ///
     /// # Errors
-    /// [`Error::Binary`] if there is no PTX, and those of [`Linker::add`].
+    /// [`Error::Binary`] if there is no PTX, and the errors of [`Linker::add`].
     pub fn add_bytes(&mut self, name: &str, bytes: &[u8]) -> Result {
         if Binary::is_binary(bytes) {
             return read_programs(name, bytes, self.choice)?.iter().try_for_each(|program| self.add(program));
@@ -65,7 +65,7 @@ impl Linker {
     /// Adds all modules in a file: see [`Linker::add_bytes`].
     ///
     /// # Errors
-    /// [`Error::File`], and those of [`Linker::add_bytes`].
+    /// [`Error::File`], and the errors of [`Linker::add_bytes`].
     pub fn add_file(&mut self, path: impl AsRef<Path>) -> Result {
         let name = path.as_ref().display().to_string();
         let bytes = fs::read(&path).map_err(|error| Error::File { path: name.clone(), error })?;

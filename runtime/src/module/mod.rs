@@ -237,7 +237,7 @@ impl Module {
     /// Writes bytes at an offset of a variable, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::NoVariable`], [`Error::OutOfRange`], and those of [`crate::Buffer::write`].
+    /// [`Error::NoVariable`], [`Error::OutOfRange`], and the errors of [`crate::Buffer::write`].
     pub fn write_variable(&self, name: &str, offset: u64, bytes: &[u8]) -> Result {
         self.shared.variables.write(name, offset, bytes)
     }

@@ -25,7 +25,7 @@ impl Device {
     /// As for [`Device::load_spirv`], for each variant.
     ///
     /// # Errors
-    /// [`Error::NoVariant`] if the device can run none of them, and those of [`Device::load_spirv`] for the best one.
+    /// [`Error::NoVariant`] if the device can run none of them, and the errors of [`Device::load_spirv`] for the best one.
     pub unsafe fn load_bundle(&self, bundle: &Bundle) -> Result<Module> {
         Module::from_bundle(self, bundle)
     }
@@ -37,7 +37,7 @@ impl Device {
     /// As for [`Device::load_spirv`], unless the file has PTX.
     ///
     /// # Errors
-    /// [`Error::File`] if a file can't be read or isn't of the expected kind, and those of [`Device::load`],
+    /// [`Error::File`] if a file can't be read or isn't of the expected kind, and the errors of [`Device::load`],
     /// [`Device::load_spirv`] and [`Device::load_bundle`].
     pub unsafe fn load_file(&self, path: impl AsRef<Path>) -> Result<Module> {
         Module::from_file(self, path.as_ref())

@@ -107,7 +107,7 @@ impl Reference {
     /// Binds a texture reference, like `cuTexRefSetArray` and related functions.
     ///
     /// # Errors
-    /// [`TextureError::ReferenceKind`], and those of [`Device::texture`].
+    /// [`TextureError::ReferenceKind`], and the errors of [`Device::texture`].
     pub fn bind_texture(&self, resource: &Resource, descriptor: &TextureDescriptor) -> Result {
         self.bind_texture_view(resource, descriptor, None)
     }
@@ -132,7 +132,7 @@ impl Reference {
     /// Binds a surface reference, like `cuSurfRefSetArray`.
     ///
     /// # Errors
-    /// [`TextureError::ReferenceKind`], and those of [`Device::surface`].
+    /// [`TextureError::ReferenceKind`], and the errors of [`Device::surface`].
     pub fn bind_surface(&self, array: &Array) -> Result {
         self.check(ReferenceKind::Surface)?;
         let record = surface_record(&self.device, array)?;
@@ -142,7 +142,7 @@ impl Reference {
     /// Binds a sampler reference.
     ///
     /// # Errors
-    /// [`TextureError::ReferenceKind`], and those of [`Device::sampler`].
+    /// [`TextureError::ReferenceKind`], and the errors of [`Device::sampler`].
     pub fn bind_sampler(&self, descriptor: &TextureDescriptor) -> Result {
         self.check(ReferenceKind::Sampler)?;
         self.bind(&sampler_record(descriptor)?, None)

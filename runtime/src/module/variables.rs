@@ -25,7 +25,7 @@ pub(crate) struct LoadedVariables {
     buffer: Option<Buffer>,
     /// The status record for reports, if kernels may report something.
     status: Option<Arc<StatusRecord>>,
-    /// Host memory for what the back end looks at in the record.
+    /// Host memory for the words of the record that the back end reads.
     _mirror: Option<PinnedBuffer>,
     /// The counters of events, if kernels count any.
     counters: Option<Counters>,
@@ -35,7 +35,7 @@ pub(crate) struct LoadedVariables {
     leftovers: AtomicBool,
     /// Bindings of the references among the variables.
     pub bindings: Bindings,
-    /// Counts references among the device's textures, since what is bound to them has no image.
+    /// Counts references among the device's textures, since bound references have no image.
     _references: Option<Counted>,
     /// Keeps buffers within reach of the module's pointers.
     _near: Option<NearUser>,

@@ -105,7 +105,7 @@ pub fn listed_devices(options: &InstanceOptions) -> Result<Vec<ListedDevice>> {
     Ok(lists.into_iter().flatten().collect())
 }
 
-/// The selected device of a list, and those that are similar.
+/// The selected device of a list, and the devices that are similar.
 fn choose<'d>(
     selector: &DeviceSelector,
     list: &'d [PhysicalDevice],

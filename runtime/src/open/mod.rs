@@ -153,7 +153,7 @@ pub fn devices(options: &InstanceOptions) -> FoundDevices {
 pub struct FoundDevices {
     /// The devices.
     pub devices: Vec<DeviceInfo>,
-    /// Why there is no Vulkan device among them, and the reference device stands alone.
+    /// The reason why there is no Vulkan device in the list, and the reference device stands alone.
     pub no_vulkan: Option<Error>,
 }
 

@@ -60,7 +60,7 @@ impl Stream {
     /// effect. Devices can't wait for each other: for an event of another device, the call itself waits.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], and those of [`Event::synchronize`] if the event belongs to another device.
+    /// [`Error::DeviceLost`], and the errors of [`Event::synchronize`] if the event belongs to another device.
     pub fn wait_event(&self, event: &Event) -> Result {
         if !self.device().is(event.device()) {
             return event.synchronize();
@@ -132,7 +132,7 @@ impl Event {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Timeout`], and those of [`Event::synchronize`].
+    /// [`Error::Timeout`], and the errors of [`Event::synchronize`].
     pub fn synchronize_for(&self, limit: Duration) -> Result {
         self.device.finish(self.recorded().unwrap_or_default(), limit)
     }
@@ -140,7 +140,7 @@ impl Event {
     /// The time from another event to this one, after waiting for both; zero if this one came first.
     ///
     /// # Errors
-    /// [`Error::NoTime`] unless both are timing events of one device and have been recorded, and those of
+    /// [`Error::NoTime`] unless both are timing events of one device and have been recorded, and the errors of
     /// [`Event::synchronize`].
     pub fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         self.device.check_same(&start.device)?;

@@ -193,7 +193,7 @@ impl Stream {
     /// Fills `height` rows of `width` numbers, `pitch` bytes apart.
     ///
     /// # Errors
-    /// [`Error::Pitch`], also if the pitch is not a multiple of a number's size, and those of [`Stream::set`].
+    /// [`Error::Pitch`], also if the pitch is not a multiple of a number's size, and the errors of [`Stream::set`].
     pub fn set_rows(&self, address: u64, pitch: u64, value: impl Into<SetValue>, width: u64, height: u64) -> Result {
         let value = value.into();
         let Some(rows) = value.rows(&self.device, address, width, height, pitch)? else { return Ok(()) };
@@ -299,7 +299,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Timeout`], and those of [`Stream::synchronize`].
+    /// [`Error::Timeout`], and the errors of [`Stream::synchronize`].
     pub fn synchronize_for(&self, limit: Duration) -> Result {
         self.device.finish(self.device.position(&self.state), limit)
     }
@@ -398,7 +398,7 @@ impl Stream {
     /// Like [`Stream::allocate`], from a given pool.
     ///
     /// # Errors
-    /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and those of [`Stream::allocate`].
+    /// [`Error::ForeignBuffer`] if the pool belongs to another device, [`Error::TooFar`], and the errors of [`Stream::allocate`].
     pub fn allocate_from(&self, pool: &MemoryPool, bytes: u64) -> Result<u64> {
         let device = self.device();
         if !device.has_pool(pool) {

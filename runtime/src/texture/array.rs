@@ -314,7 +314,7 @@ impl Array {
     /// Writes all elements from contiguous `data`, after everything launched before.
     ///
     /// # Errors
-    /// [`TextureError::ElementBytes`], and those of [`Buffer::write`](crate::Buffer::write).
+    /// [`TextureError::ElementBytes`], and the errors of [`Buffer::write`](crate::Buffer::write).
     pub fn write<T: Pod>(&self, data: &[T]) -> Result {
         self.whole().write(&self.device().default_stream(), data)
     }
@@ -322,7 +322,7 @@ impl Array {
     /// Reads all elements contiguously, after everything launched before.
     ///
     /// # Errors
-    /// [`Error::PartialElement`], and those of [`Buffer::read`](crate::Buffer::read).
+    /// [`Error::PartialElement`], and the errors of [`Buffer::read`](crate::Buffer::read).
     pub fn read<T: Pod>(&self) -> Result<Vec<T>> {
         self.whole().read(&self.device().default_stream())
     }
@@ -348,7 +348,7 @@ impl ArrayRegion {
     /// Writes the part's elements from contiguous `data`, in stream order. `data` is read during the call.
     ///
     /// # Errors
-    /// [`TextureError::ElementBytes`], and those of [`Stream::write`].
+    /// [`TextureError::ElementBytes`], and the errors of [`Stream::write`].
     pub fn write<T: Pod>(&self, stream: &Stream, data: &[T]) -> Result {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let (expected, given) = (self.bytes(), bytes.len() as u64);
@@ -365,7 +365,7 @@ impl ArrayRegion {
     /// Reads the part's elements contiguously, after all earlier work of the stream, and waits for that.
     ///
     /// # Errors
-    /// [`Error::PartialElement`], and those of [`Stream::read`].
+    /// [`Error::PartialElement`], and the errors of [`Stream::read`].
     pub fn read<T: Pod>(&self, stream: &Stream) -> Result<Vec<T>> {
         self.array.device().check_same(stream.device())?;
         let (bytes, element) = (self.bytes(), size_of::<T>());

@@ -95,7 +95,7 @@ struct SamplerShared {
     descriptor: TextureDescriptor,
 }
 
-/// Defines what objects have in common.
+/// Defines the functions that all objects have.
 macro_rules! objects {
     ($($object:ident: $member:ident),*) => {$(
         impl fmt::Debug for $object {

@@ -27,8 +27,7 @@ pub(crate) struct Reporters(Mutex<BTreeMap<u32, (String, Vec<SourceLocation>)>>)
 pub(crate) struct StatusRecord {
     /// Device address of the record.
     pub address: u64,
-    /// Device address of the host memory to which the back end copies what it has to look at after launches, if it wants
-    /// some.
+    /// Device address of the host memory to which the back end copies the words that it reads after launches, if it wants such memory.
     pub mirror: Option<u64>,
     /// The region for output, if kernels print.
     pub output: Option<MemoryRange>,

@@ -23,7 +23,7 @@ const PARAM_ROOM: u64 = 128 << 10;
 const STAGES: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
     vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw(),
 );
-/// Their accesses to memory.
+/// The memory accesses of all commands.
 const ACCESS: vk::AccessFlags = vk::AccessFlags::from_raw(
     vk::AccessFlags::SHADER_READ.as_raw()
         | vk::AccessFlags::SHADER_WRITE.as_raw()
@@ -101,7 +101,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Records the copies of what is mirrored.
+    /// Records the copies of mirrored words.
     fn mirror(&self, raw: &RawDevice) {
         if self.mirrored.is_empty() {
             return;
@@ -139,7 +139,7 @@ impl Batch {
 pub(crate) struct Recorder<'a> {
     pub raw: &'a RawDevice,
     pub commands: vk::CommandBuffer,
-    /// Of what is being recorded.
+    /// The ticket of the commands that are being recorded.
     pub ticket: Ticket,
     /// Kernels whose status has to be checked.
     pub watched: &'a mut Watched,
@@ -157,7 +157,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Tells the profile what the commands that are being recorded do.
+    /// Tells the profile the work of the commands that are being recorded.
     pub fn profile(&mut self, stream: StreamKey, work: impl FnOnce() -> Work) {
         if let Some(profile) = &self.raw.profile {
             match &mut self.batch.stamps {

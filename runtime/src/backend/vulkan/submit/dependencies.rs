@@ -51,7 +51,7 @@ impl Dependencies {
         self.waited[queue] = self.waited[queue].max(point);
     }
 
-    /// Adds a stream's command, after its queue has waited for what was needed.
+    /// Adds a stream's command, after its queue has waited for the points that the command needs.
     pub fn add(&mut self, stream: StreamKey, ticket: Ticket) {
         self.told.retain(|(told, _)| *told != stream);
         self.all.add(ticket);

@@ -1,4 +1,4 @@
-//! Submission: batches of commands, their order, and what the host checks when they have ended.
+//! Submission: batches of commands, their order, and the host's checks when they have ended.
 
 pub(crate) mod batch;
 pub(crate) mod dependencies;

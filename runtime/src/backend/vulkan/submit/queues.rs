@@ -68,7 +68,7 @@ impl State {
         self.point(|queue| queue.finished)
     }
 
-    /// Drops the objects that waited for what has finished.
+    /// Drops the objects that waited for commands that have finished.
     fn drop_retired(&mut self) {
         let finished = self.finished();
         while self.retired.front().is_some_and(|(point, _)| point.is_within(&finished)) {
@@ -138,7 +138,7 @@ impl Queues {
         Ok(ticket)
     }
 
-    /// Submits what has been recorded for a queue if the queue is idle or the batch is full.
+    /// Submits the commands recorded for a queue if the queue is idle or the batch is full.
     fn submit_if_due(&self, state: &mut State, index: usize) -> Result {
         let (queue, is_held) = (&mut state.queues[index], state.holders > 0);
         let Some(batch) = &queue.open else { return Ok(()) };
@@ -286,7 +286,8 @@ impl Queues {
         lock(&self.state).watched.take_before(point)
     }
 
-    /// The last launches before a point, and of those that have ended, of kernels that may have been stopped. `None` if there are none.
+    /// The last launches of kernels that may have been stopped, among the launches before a point and the launches that have ended. `None`
+    /// if there are none.
     pub fn unsettled(&self, before: Point) -> Result<Option<Point>> {
         let state = self.lock()?;
         if !state.watched.may_have_stopped() {
@@ -309,7 +310,7 @@ impl Queues {
         lock(&self.state).watched.was_stopped_before(point)
     }
 
-    /// Puts back what [`Queues::take_watched`] returned, to be checked later.
+    /// Puts back the launches that [`Queues::take_watched`] returned, to be checked later.
     pub fn watch_again(&self, launched: impl IntoIterator<Item = Launched>) {
         lock(&self.state).watched.extend(launched);
     }
@@ -361,7 +362,7 @@ impl Queues {
         self.wait_preparing(point, deadline, prepare)
     }
 
-    /// The same for a thread that has locked the state.
+    /// Like [`Self::wait_for_submitted`], for a thread that has locked the state.
     fn wait_locked(&self, state: &State, point: Point, deadline: Deadline) -> Result {
         self.wait_preparing(point, deadline, |queue| self.prepare_to_find_loss(state, queue))
     }
