@@ -8,8 +8,7 @@ use std::path::Path;
 /// A line of a table.
 struct Function<'a> {
     name: &'a str,
-    /// For the driver API, the CUDA version that added the function; for the runtime API, what the function needs
-    /// before its body.
+    /// For the driver API, the CUDA version that added the function; for the runtime API, the requirements of the function before its body.
     second: &'a str,
     /// Suffix of the variant for per-thread default streams.
     twin: Option<&'a str>,

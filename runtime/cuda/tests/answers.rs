@@ -1,5 +1,5 @@
-//! Calls with wrong arguments answer what NVIDIA's driver answers. `answers/h200.txt` was recorded there; `answers/differences.txt` has
-//! what differs, with the reasons.
+//! Calls with wrong arguments give the answers of NVIDIA's driver. `answers/h200.txt` was recorded there; `answers/differences.txt` has the
+//! differences, with the reasons.
 #![cfg(all(unix, target_pointer_width = "64"))]
 
 #[path = "library/calls.rs"]

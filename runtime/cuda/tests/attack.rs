@@ -123,7 +123,7 @@ impl Objects {
         Self(objects)
     }
 
-    /// Destroys what can be destroyed.
+    /// Destroys all objects that functions can destroy.
     fn destroy(&self, library: &Library) {
         for (kind, name) in [
             ("u64", "cuMemFree_v2"),

@@ -41,8 +41,7 @@ fn build(compiler: &str, arguments: &[&str], source: &str, output: &Path) -> Any
 /// The devices that programs run on: the tests' device, and the reference device.
 const DEVICES: [Option<&str>; 2] = [None, Some("reference")];
 
-/// Builds a C program, and runs it on each device. The program must end with this output. Returns what each run wrote to the
-/// standard error.
+/// Builds a C program, and runs it on each device. The program must end with this output. Returns each run's standard error.
 fn run(source: &str, output: &str) -> Result<Vec<String>, Box<dyn Error>> {
     DEVICES.into_iter().map(|device| run_on(device, source, output)).collect()
 }
@@ -55,7 +54,7 @@ fn run_on(device: Option<&str>, source: &str, output: &str) -> Result<String, Bo
     Ok(errors)
 }
 
-/// Like [`run_on`], with variables of the environment. Returns what the program wrote to the standard output and error.
+/// Like [`run_on`], with variables of the environment. Returns the standard output and error of the program.
 fn run_with(
     device: Option<&str>,
     source: &str,
@@ -245,7 +244,7 @@ fn launches_from_kernels() -> Anything {
     Ok(())
 }
 
-/// Not on the reference device, which reports what the program does wrong on purpose.
+/// Not on the reference device, which reports the program's deliberate errors.
 #[test]
 fn threads_use_what_others_destroy() -> Anything {
     run_on(None, "threads.c", "done\n").map(|_| ())

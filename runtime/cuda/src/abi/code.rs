@@ -10,7 +10,7 @@ use ptx2spv_runtime::{Error, ErrorGroup, FindingKind, FormatError, TextureError}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Code(pub u32);
 
-/// The result of what a call of the library does.
+/// The result of the body of a call.
 pub(crate) type Result<T = (), E = Code> = std::result::Result<T, E>;
 
 /// A row of the table of codes.

@@ -129,7 +129,7 @@ pub(crate) fn needed(pointer: impl Pointer) -> Result {
     if pointer.is_absent() { Err(INVALID_VALUE) } else { Ok(()) }
 }
 
-/// The same for functions that call NULL an invalid handle.
+/// Fails on NULL, for functions that call NULL an invalid handle.
 pub(crate) fn handle_needed(handle: impl Pointer) -> Result {
     needed(handle).map_err(|_| INVALID_HANDLE)
 }
@@ -163,7 +163,7 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Writes what a function returns. The function isn't called on NULL.
+    /// Writes the result of a function. The function isn't called on NULL.
     pub fn answer(self, body: impl FnOnce() -> Result<T>) -> Result {
         let place = self.needed()?;
         place.set(body()?)
@@ -182,7 +182,7 @@ impl<T> Out<T> {
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
     }
 
-    /// The same pointer, for reading.
+    /// The pointer as one for reading.
     pub fn as_in(self) -> In<T> {
         In(self.0)
     }

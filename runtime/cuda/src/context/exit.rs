@@ -51,8 +51,8 @@ mod system {
         }
     }
 
-    /// Writes what the C library's files have in buffers. That doesn't wait long for files that other threads use, as one does that reads the standard
-    /// input.
+    /// Writes the output in the buffers of the C library's files. The wait is short where another thread uses a file, such as a thread that
+    /// reads the standard input.
     fn flush() {
         let (done, is_done) = channel();
         let flush = move || {

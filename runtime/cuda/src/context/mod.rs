@@ -136,8 +136,7 @@ impl Context {
         }
     }
 
-    /// Writes what kernels have printed, and records errors that make the context unusable. For calls that wait for the
-    /// device.
+    /// Writes the output of kernels, and records errors that make the context unusable. For calls that wait for the device.
     pub fn after<T>(&self, result: Result<T, ptx2spv_runtime::Error>) -> Result<T> {
         state::write_output(&self.device);
         result.map_err(|error| self.failed(error))

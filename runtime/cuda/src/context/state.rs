@@ -239,8 +239,7 @@ fn are_idle(devices: &[Arc<Entry>]) -> bool {
     is_idle
 }
 
-/// Writes what kernels have printed to the standard output, at the points where CUDA does: when programs wait for the
-/// device.
+/// Writes the output of kernels to the standard output, at the points where CUDA does: when programs wait for the device.
 pub(crate) fn write_output(device: &Device) {
     trace::write(&device.take_output());
 }

@@ -1,5 +1,5 @@
-//! Conditional nodes: graphs that run, or not, or again, by a [`Condition`]. Launches of the graph around the node wait there, read the condition, and go on
-//! with what it asks for.
+//! Conditional nodes: graphs that run, or not, or again, by a [`Condition`]. Launches of the graph around the node wait there, read the
+//! condition, and go on accordingly.
 
 use std::ffi::c_uint;
 use std::sync::Arc;

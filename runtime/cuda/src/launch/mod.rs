@@ -202,7 +202,7 @@ impl Launch {
         &self.attributes
     }
 
-    /// The same launch with other attributes.
+    /// The launch with other attributes.
     pub fn with_attributes(&self, attributes: Attributes) -> Result<SharedCommand> {
         Ok(Arc::new(Self::new(self.handle, self.config, attributes, Arguments::Buffer(&self.buffer))?))
     }

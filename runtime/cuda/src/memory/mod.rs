@@ -103,7 +103,7 @@ impl Owner {
         Self { device: variables.device, context: variables.context }
     }
 
-    /// Writes what the device's kernels have printed, and records an error of the device in the context that has the memory.
+    /// Writes the output of the device's kernels, and records an error of the device in the context that has the memory.
     pub fn after<T>(&self, result: Result<T, Error>) -> Result<T> {
         if let Some(context) = &self.context {
             return context.after(result);
@@ -291,7 +291,7 @@ pub(crate) struct Reserved {
     range: MemoryRange,
 }
 
-/// Bytes of reserved memory, and those that are lent.
+/// Bytes of reserved memory, and bytes of it that are lent.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ReservedUsage {
     pub used: u64,

@@ -73,7 +73,7 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { ranges: BTreeMap::new(), mappings: BTreeMap::new() });
 
 impl State {
-    /// Drops what unmapped addresses hold for allocations that the program has released.
+    /// Drops unmapped mappings of allocations that the program has released.
     fn clean(&mut self) {
         self.mappings.retain(|_, mapping| mapping.is_mapped || is_alive(&mapping.physical));
     }

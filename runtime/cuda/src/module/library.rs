@@ -21,7 +21,7 @@ use crate::stream::capture;
 /// A library. All contexts of a device share its module.
 pub(crate) struct Library {
     source: Source,
-    /// The modules of devices. The first one's kernels are those that programs have handles of.
+    /// The modules of devices. Programs have handles of the first module's kernels.
     modules: Mutex<Vec<(Arc<Loaded>, ModuleHandle)>>,
     first: Arc<Loaded>,
 }

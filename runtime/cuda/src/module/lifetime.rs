@@ -160,7 +160,7 @@ pub(crate) fn primary_state(device: c_int) -> Result<(c_uint, c_int)> {
     with_primary(device, |primary| Ok((primary.flags, (primary.retained > 0).into())))
 }
 
-/// The same for programs of the time when the flags of a context that exists couldn't be changed.
+/// Sets the flags of the primary context, for programs of the time when the flags of an existing context couldn't be changed.
 pub(crate) fn set_primary_flags_before_use(device: c_int, flags: c_uint) -> Result {
     let (_, is_active) = primary_state(device)?;
     if flags & !FLAGS == 0 && is_active != 0 {

@@ -12,7 +12,7 @@ use crate::nvml;
 /// A buffer for a text is too small. The driver has no code for that; this one stands above all of its codes.
 pub(super) const TOO_SMALL: Code = Code(1 << 16);
 
-/// NVML's code for what the driver has none for.
+/// NVML's code for errors of which the driver has none.
 const UNKNOWN: u32 = 999;
 
 /// NVML's code for one of the driver's.

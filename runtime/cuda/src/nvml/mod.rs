@@ -118,7 +118,7 @@ pub(crate) fn check() -> Result {
     opened().map(|_| ())
 }
 
-/// Acts on what is known of the device of a handle.
+/// Calls a function with the attributes of the device of a handle.
 fn of_handle<T>(handle: usize, act: impl FnOnce(&Known) -> T) -> Result<T> {
     let known = opened()?;
     known.iter().find(|known| known.handle() == handle).map(act).ok_or(INVALID_VALUE)

@@ -1,5 +1,5 @@
-//! Stream capture: work submitted to a stream is added to a graph instead of being run. A call that a graph can't hold, or that would
-//! wait for what isn't run, makes the captures invalid that it would concern, and these end without a graph.
+//! Stream capture: work submitted to a stream is added to a graph instead of being run. A call that a graph can't hold, or that would wait
+//! for captured work, makes the captures invalid that it would concern, and these end without a graph.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
@@ -21,7 +21,7 @@ const GLOBAL: c_uint = 0;
 const THREAD_LOCAL: c_uint = 1;
 const RELAXED: c_uint = 2;
 
-/// A capture: of a stream, and of those that join.
+/// A capture: of a stream, and of the streams that join.
 pub(crate) struct Sequence {
     pub id: u64,
     mode: c_uint,
@@ -99,7 +99,8 @@ thread_local! {
     static MODE: Cell<c_uint> = const { Cell::new(GLOBAL) };
 }
 
-/// Before a call that may wait for other work, such as an allocation. Captures permit those by their mode and the thread's.
+/// Before a call that may wait for other work, such as an allocation. The mode of a capture and of the thread decides whether the capture
+/// permits such calls.
 pub(crate) fn potentially_unsafe() -> Result {
     let forbids = |_: &MadeStream, sequence: &Sequence| match MODE.get() {
         RELAXED => false,

@@ -97,7 +97,7 @@ struct SurfaceObject {
     resource: ResourceDescription,
 }
 
-/// Objects by the runtime's handles, which are what kernels get.
+/// Objects by the runtime's handles, which kernels get.
 type Objects<T> = LazyLock<RwLock<HashMap<u64, Arc<T>>>>;
 
 static TEXTURES: Objects<TextureObject> = LazyLock::new(RwLock::default);
@@ -108,7 +108,7 @@ fn find<T>(objects: &Objects<T>, handle: u64) -> Result<Arc<T>> {
     read(objects).get(&handle).cloned().ok_or(INVALID_VALUE)
 }
 
-/// As on CUDA's driver, destroying what doesn't exist is no error.
+/// Destroying an object that doesn't exist is no error, as on CUDA's driver.
 fn remove<T>(objects: &Objects<T>, handle: u64) -> Result {
     context::current()?;
     // Unlocked before the object is dropped.
