@@ -1,4 +1,4 @@
-//! Findings: what kernels did wrong, and where.
+//! Findings: faults of kernels, and their places.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ pub struct Atomic {
     /// The comparand of a compare-exchange.
     pub comparator: Slot,
     pub scope: Scope,
-    /// The memory semantics; for compare-exchange those if equal.
+    /// The memory semantics; for a compare-exchange, the semantics if equal.
     pub semantics: Semantics,
     /// Semantics of a compare-exchange if unequal.
     pub unequal: Semantics,

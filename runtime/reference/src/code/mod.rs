@@ -29,7 +29,7 @@ pub type Pc = u32;
 /// All code and tables that an invocation needs.
 #[derive(Debug, Default)]
 pub struct Code {
-    /// The instructions of all functions, those of each function together.
+    /// The instructions of all functions. The instructions of each function lie together.
     pub insts: Vec<Inst>,
     /// The origin of each instruction.
     pub places: Vec<Origin>,
@@ -191,7 +191,7 @@ pub struct Group {
     pub d: Slot,
     /// First register of the value.
     pub value: Slot,
-    /// The number of another invocation, or what it differs by, or the first register of a second factor; unused by others.
+    /// The number of another invocation, or the difference from it, or the first register of a second factor; unused by others.
     pub other: Slot,
 }
 
@@ -221,7 +221,7 @@ pub enum Scan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixProduct {
     pub kind: MatrixKind,
-    /// The first register of what is added.
+    /// The first register of the addend.
     pub addend: Slot,
 }
 
@@ -232,7 +232,7 @@ pub enum MatrixKind {
     Halves { sums_are_halves: bool },
     /// bf16, with sums of f32.
     Bfloats,
-    /// Bytes; the signs are those of the factors.
+    /// Bytes, with the signs of the factors.
     Bytes { are_signed: [bool; 2] },
 }
 

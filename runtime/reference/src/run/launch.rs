@@ -120,7 +120,7 @@ impl Log {
     }
 }
 
-/// Locks a mutex, even after a thread has panicked: what it guards is never left half changed.
+/// Locks a mutex, even after a thread has panicked: no mutex guards a half-made change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

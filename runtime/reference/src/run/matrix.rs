@@ -1,4 +1,4 @@
-//! Products of cooperative matrices, as NVIDIA's matrix units of sm_90 compute them, with the elements where those have them.
+//! Products of cooperative matrices, as NVIDIA's matrix units of sm_90 compute them, with the elements in the same lanes.
 //!
 //! A sum of products of f16 is computed at once: each number is cut off below 2^-25 of the power of two that the largest has, the sum is exact,
 //! and is cut off to f32, or rounded to f16.

@@ -1,6 +1,6 @@
 //! Runs [`Code`]: the interpreter's loop, and scheduling.
 //!
-//! [`step`] runs one invocation, [`workgroup`] those of a workgroup including joint operations ([`group`],
+//! [`step`] runs one invocation, [`workgroup`] the invocations of a workgroup including joint operations ([`group`],
 //! [`convergence`]), and [`schedule`] the workgroups of a dispatch. They act on a [`world::World`]: [`plain`] or
 //! [`strict`].
 

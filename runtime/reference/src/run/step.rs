@@ -16,11 +16,11 @@ use crate::memory::{Fault, Result};
 /// The reason why an invocation stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// Its slice is used up.
+    /// The invocation's slice is used up.
     Slice,
-    /// It waits or has ended, according to its state.
+    /// The invocation waits or has ended, according to its state.
     Waits,
-    /// Its state equals the snapshot, and memory hasn't changed.
+    /// The invocation's state equals the snapshot, and memory hasn't changed.
     Cycle,
     Fault(Box<Fault>),
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Description {
     pub groups: [u32; 3],
-    /// Specialization constants' bits by id. Those beyond 32 bits are of 64-bit constants.
+    /// Specialization constants' bits by id. More than 32 bits belong to 64-bit constants.
     #[serde(default)]
     pub specialize: BTreeMap<u32, u64>,
     #[serde(default)]

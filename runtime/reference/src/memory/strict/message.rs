@@ -61,8 +61,8 @@ impl History {
         self.before.raise(key, now);
     }
 
-    /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, as well as
-    /// those available in narrower scopes.
+    /// An availability operation of an invocation: makes the writes of a key up to now available in a scope, and also the writes that are
+    /// available in narrower scopes.
     pub(super) fn make_available(&mut self, key: Key, now: Time, scope: Scope) {
         self.raise_available(key, now, domains(scope));
         self.widen(scope);

@@ -291,7 +291,7 @@ impl AccessOrder {
 enum Told {
     /// Everything they know.
     All(Release),
-    /// Only what their earlier release barriers pass on, since this barrier doesn't release.
+    /// Only the knowledge of earlier release barriers, since this barrier doesn't release.
     Fences(Option<Arc<Message>>),
 }
 
@@ -339,7 +339,7 @@ impl Workgroup {
         }
     }
 
-    /// Collects what the participants' earlier release barriers pass on through a barrier that doesn't release.
+    /// Collects the knowledge that the participants' earlier release barriers pass on through a barrier that doesn't release.
     fn gather_fences(&mut self, agents: &[Agent]) -> Option<Arc<Message>> {
         let mut result = None;
         self.for_each(agents, |agent, invocation| {

@@ -86,7 +86,7 @@ impl Accesses {
 }
 
 impl Cell {
-    /// Adds an access. `atomics` are those of the same word or byte.
+    /// Adds an access. `atomics` are the atomics of the same word or byte.
     fn access<'a>(
         &mut self,
         order: &AccessOrder,

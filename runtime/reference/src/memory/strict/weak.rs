@@ -184,8 +184,8 @@ impl Weak {
         hasher.finish().rotate_left(20) >> (8 * (location.offset % 8))
     }
 
-    /// Chooses what an ordinary load of up to 8 bytes sees; `newest` is the newest value. With `fresh`, repeated loads
-    /// see the newest value sooner.
+    /// Chooses the value of an ordinary load of up to 8 bytes; `newest` is the newest value. With `fresh`, repeated loads see the newest
+    /// value sooner.
     pub(super) fn load(
         &mut self,
         order: &AccessOrder,
@@ -215,7 +215,7 @@ impl Weak {
         seen
     }
 
-    /// Chooses what an atomic operation sees, unless it is the newest value.
+    /// Chooses the value that an atomic operation sees, unless it is the newest value.
     pub(super) fn load_atomic(
         &mut self,
         order: &AccessOrder,

@@ -46,7 +46,7 @@ fn append_count(asm: &mut Assembler, total: Slot) {
     asm.put(Inst::Binary { op: Binary::IAdd, bits: 32, d: total, a: shifted, b: more });
 }
 
-/// The last operation, and what the invocation returns.
+/// The last operation, and the result that the invocation returns.
 fn end(asm: &mut Assembler, total: Slot, id: Slot) {
     append_count(asm, total);
     asm.store(id, total);
