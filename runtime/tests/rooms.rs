@@ -1,4 +1,4 @@
-//! The folders of each crate, and of the Vulkan back end, are in an order, and import only from those before them.
+//! The folders of each crate, and of the Vulkan back end, are in an order, and import only from earlier folders.
 
 use std::fs;
 use std::path::Path;

@@ -127,7 +127,7 @@ impl Device {
     }
 }
 
-/// Device memory, freed with the object when the device has finished what was launched before.
+/// Device memory. Its object frees it when the device has finished everything launched before.
 #[pyclass(frozen, module = "ptx2spv._native")]
 struct Buffer(runtime::Buffer);
 

@@ -1,9 +1,9 @@
-//! An allocator that counts, for programs that test what launches allocate.
+//! An allocator that counts, for programs that test the allocations of launches.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts what each thread asks for.
+/// The system's allocator, which counts the allocations of each thread.
 struct Counting;
 
 thread_local! {

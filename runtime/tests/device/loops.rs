@@ -241,7 +241,7 @@ fn long_launches_of_several_threads() {
     assert_eq!(out.download::<u32>().unwrap(), [kept(12); 32]);
 }
 
-/// Host functions, copies in other streams and graphs see what long launches leave.
+/// Host functions, copies in other streams and graphs see the results of long launches.
 #[test]
 fn long_launches_in_order() {
     let context = Context::new();

@@ -1,5 +1,4 @@
-//! The reference device through the same interface as Vulkan's: how it reports faults and findings, and what it
-//! refuses.
+//! The reference device through the same interface as Vulkan's: its reports of faults and findings, and its refusals.
 
 use ptx2spv_runtime::{Arg, Device, Error, Finding, FindingKind, Kernel, LaunchConfig, ReferenceOptions};
 use ptx2spv_translator::{Feature, Source};

@@ -8,7 +8,7 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 
 use crate::{Context, Launch, Load};
 
-/// * `turned(out)`: each block turns its threads' numbers around in dynamic shared memory, at the end of what there is.
+/// * `turned(out)`: each block turns its threads' numbers around in dynamic shared memory, at the end of that memory.
 /// * `spread(out)`: each thread keeps its number in 400 KiB of local memory, at a place of its own.
 const KERNELS: &str = include_str!("ptx/scratch.ptx");
 
@@ -82,8 +82,7 @@ fn local_memory_in_parts() {
     }
 }
 
-/// Modules translated elsewhere: a bundle has a variant for launches with more memory, and a single module reports what
-/// it lacks.
+/// Modules translated elsewhere: a bundle has a variant for launches with more memory, and a single module reports the missing memory.
 #[test]
 fn variants_for_more_shared_memory() {
     let context = Context::new();

@@ -6,7 +6,7 @@ use std::process::Command;
 /// The environment variable that names the program to use.
 pub const CLANG_VARIABLE: &str = "PTX2SPV_CLANG";
 
-/// The oldest release whose PTX and headers are known to do, and those that are looked for by name.
+/// The oldest release whose PTX and headers are known to do, and the newest that is looked for by name.
 pub(crate) const OLDEST: u32 = 19;
 const NEWEST: u32 = 23;
 
@@ -18,7 +18,7 @@ pub struct Clang {
 }
 
 impl Clang {
-    /// The one that is named, else that of [`CLANG_VARIABLE`], else the oldest of those in `PATH` that are new enough: the tests' own.
+    /// The named clang, else the one of [`CLANG_VARIABLE`], else the oldest in `PATH` that is new enough: the tests' own.
     ///
     /// # Errors
     /// [`Error::NoClang`], and the reason why a program that was named can't be run.
@@ -55,7 +55,7 @@ fn release(text: &str) -> Option<u32> {
     rest.split(['.', ' ', '-']).next()?.parse().ok()
 }
 
-/// Why nothing was compiled.
+/// The reason why nothing was compiled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "messages say what the members are")]

@@ -19,7 +19,7 @@ pub struct FatBinary {
 
 impl FatBinary {
     /// Reads the arguments: `--create OUT` and `--image=profile=compute_75,file=IN`, or `--image3=kind=ptx,sm=75,file=IN` of later clangs.
-    /// Images of machine code are what our ptxas wrote, the same PTX again, and are left out.
+    /// Images of machine code come from our ptxas, have the same PTX again, and are left out.
     ///
     /// # Errors
     /// [`Error::FatBinary`]

@@ -1,4 +1,4 @@
-//! A folder of the shape of NVIDIA's toolkit, in which clang, CMake and others find what they look for.
+//! A folder of the shape of NVIDIA's toolkit, for clang, CMake and others.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -58,7 +58,7 @@ pub struct Nvcc {
     answer: Option<&'static str>,
 }
 
-/// Parts of a list with commas. Those in quotes or brackets stay together.
+/// Parts of a list with commas. Parts in quotes or brackets stay together.
 fn parts(list: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for c in list.chars() {
@@ -149,7 +149,7 @@ impl Nvcc {
         Ok(())
     }
 
-    /// The host compiler's options. Those that also matter where files are linked go there.
+    /// The host compiler's options. Options that also matter where files are linked go there.
     fn host_options(&mut self, value: &str) {
         for part in parts(value) {
             if part.starts_with("-Wl,") || part.starts_with("-l") || part.starts_with("-L") {

@@ -7,7 +7,7 @@ pub(crate) enum Effect {
     Clang(&'static [&'static str]),
     /// An option of clang with the value in the same argument.
     Joined(&'static str),
-    /// The same for each part of a list with commas.
+    /// An option of clang for each part of a list with commas.
     JoinedEach(&'static str),
     /// An option of clang with the value in the next argument.
     Separate(&'static str),
@@ -21,7 +21,7 @@ pub(crate) enum Effect {
     Driver(Setting),
     /// Nothing: it is about machine code, or about nvcc's own parts.
     Nothing,
-    /// It can't be honoured, and why.
+    /// The option can't be honoured, for this reason.
     Refused(&'static str),
 }
 
@@ -97,7 +97,7 @@ use Value::{Glued, No, Yes};
 /// A row: the names, the value and the effect.
 pub(crate) type Row = (&'static [&'static str], Value, Effect);
 
-/// All options. Those about machine code have no effect: Vulkan's drivers make it.
+/// All options. Options about machine code have no effect: Vulkan's drivers make the code.
 #[rustfmt::skip]
 pub(crate) const OPTIONS: &[Row] = &[
     (&["-o", "--output-file"], Glued, Driver(Setting::OutputFile)),

@@ -1,4 +1,4 @@
-//! A program: its source, and what compiling it gave.
+//! A program: its source, and the result of its compilation.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_void};
 use std::fmt::Write;
