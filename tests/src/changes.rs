@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::fuzz::text::tokens;
 use crate::random::Random;
 
-/// The variable that decides, which stays 0, and what a function reads from it.
+/// The variable that decides, which stays 0, and the registers that a function computes from it.
 const VARIABLE: &str = "\n.global .align 4 .u32 changed_zero;\n";
 const PROLOGUE: &str = "\n\t.reg .b16 %changed_h;\n\t.reg .b32 %changed_z, %changed_d;\n\t.reg .b64 %changed_w;\n\t.reg .pred %changed_f;\n\
     \tld.global.u32 %changed_z, [changed_zero];\n\tcvt.u16.u32 %changed_h, %changed_z;\n\tcvt.u64.u32 %changed_w, %changed_z;\n\
@@ -41,7 +41,7 @@ pub fn places(text: &str) -> usize {
     if is_module { pieces(&text).iter().filter(|piece| matches!(piece, Piece::Instruction(_))).count() } else { 0 }
 }
 
-/// The module with changes at those places for which `chosen` holds. The seed says which ones; half of the seeds change names too.
+/// The module with changes at the places for which `chosen` holds. The seed chooses the changes; half of the seeds change names too.
 pub fn change(text: &str, seed: u64, chosen: impl Fn(usize) -> bool) -> String {
     let text = without_comments(text);
     let mut pieces = pieces(&text);

@@ -21,7 +21,7 @@ pub fn between_blocks() -> PathBuf {
     root().join("between_blocks")
 }
 
-/// All valid PTX files, sorted: all but those in `malformed`.
+/// All valid PTX files, sorted: all but the files in `malformed`.
 pub fn valid_ptx() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for directory in case_directories() {

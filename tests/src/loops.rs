@@ -113,7 +113,7 @@ impl Draw {
         }
     }
 
-    /// A predicate that depends on a sum, or on what compilers can't know.
+    /// A predicate that depends on a sum, or on a value that compilers can't know.
     fn condition(&mut self) -> usize {
         let predicate = self.predicates;
         self.predicates += 1;
@@ -129,7 +129,7 @@ impl Draw {
         predicate
     }
 
-    /// A loop of a few rounds that is left in its end, to exits of its own or to those around it.
+    /// A loop of a few rounds that is left in its end, to exits of its own or to exits around the loop.
     fn a_loop(&mut self, depth: usize, exits: &[usize]) {
         let counter = self.counters;
         self.counters += 1;

@@ -41,7 +41,7 @@ pub fn case_name(case: &Case) -> String {
 }
 
 impl Launch {
-    /// All launch cases: those of files, then the random programs.
+    /// All launch cases: the cases of files, then the random programs.
     ///
     /// # Errors
     /// A file can't be read, or is not a valid case file.

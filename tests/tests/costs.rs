@@ -12,7 +12,7 @@ use ptx2spv_translator::{Options, Program, Source, Target};
 /// Presets that lack ever more: see the page.
 const PRESETS: [&str; 6] = ["amd-rdna", "lavapipe", "mali", "apple-moltenvk", "swiftshader", "vulkan1.1-minimum"];
 
-/// Bytes of a thread's operands, and of what it accesses otherwise.
+/// Bytes of a thread's operands, and of its other accesses.
 const RECORD: u32 = 128;
 
 /// An instruction in the notation of `costs.txt`, with the type of its result and that of its operands.

@@ -130,7 +130,7 @@ fn open(instance: &Instance) -> Result<Device, Error> {
     Ok(device)
 }
 
-/// Uses most of the interface. The result is an error or what the kernel has printed, after right numbers.
+/// Uses most of the interface. The result is an error, or the kernel's output after right numbers.
 fn work_on(device: &Device) -> Result<Vec<u8>, Error> {
     let module = device.load_with(&Source::new("driver_faults.ptx", PTX), LoadOptions::uncached(Math::default()))?;
     let stream = device.stream();

@@ -40,7 +40,7 @@ const MEMORY: u64 = 15_000 * MEGABYTES + 50_000;
 /// Kilobytes of address space that suffice for a text of a few megabytes that is refused.
 const LITTLE_MEMORY: u64 = 300_000;
 
-/// Runs the program in so many kilobytes of address space on what `write` gives.
+/// Runs the program in so many kilobytes of address space on the text that `write` gives.
 fn translate_in(kilobytes: u64, write: impl FnOnce(&mut ChildStdin)) -> Output {
     let mut child = Command::new("sh")
         .args(["-c", &format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"")])

@@ -44,9 +44,9 @@ const SLOW_FILES: [&str; 18] = [
 const TOO_LONG: [&str; 1] = ["tensor_cores/products.json"];
 /// One of this many slow cases runs.
 const SLOW_ONE_OF: u64 = 4;
-/// The same for random programs.
+/// One of this many random programs runs.
 const RANDOM_ONE_OF: u64 = 10;
-/// And for programs whose lanes execute warp operations in different places, which take longest to compile.
+/// One of this many programs runs whose lanes execute warp operations in different places, which take longest to compile.
 const DIVERGENT_ONE_OF: u64 = 25;
 
 /// One of this many cases runs on each of these devices.

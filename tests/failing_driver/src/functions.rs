@@ -1,4 +1,4 @@
-//! The functions that can fail, and those that destroy what they have made.
+//! The functions that can fail, and the functions that destroy their objects.
 
 use std::ffi::c_void;
 use std::mem::transmute;

@@ -1,4 +1,4 @@
-//! A Vulkan driver that passes calls on to another driver, and lets those fail that a test has planned.
+//! A Vulkan driver that passes calls on to another driver, and lets calls fail as a test has planned.
 //!
 //! The loader opens this library by a driver file, and gets the functions of the driver that [`DRIVER_VARIABLE`] names. Those of the table in
 //! `functions` are wrapped: they count the objects that live, and return planned results without asking the driver.

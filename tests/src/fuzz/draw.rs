@@ -74,7 +74,7 @@ pub fn target(random: &mut Random) -> Target {
     target.with_promises()
 }
 
-/// Options for all kernels of a module, without those that the target doesn't allow.
+/// Options for all kernels of a module, without options that the target doesn't allow.
 pub fn options<'a>(random: &mut Random, target: &'a Target) -> Options<'a> {
     let mut math = Math::EXACT;
     let fast = [0, 0, 30, 100][random.below(4)];

@@ -4,7 +4,7 @@
 pub const REGISTERS: usize = 6;
 /// Arguments that all threads share.
 pub const UNIFORMS: usize = 3;
-/// Words of output for each thread: its registers at the end, and those of [`Stmt::Output`].
+/// Words of output for each thread: its registers at the end, and the values of [`Stmt::Output`].
 pub const OUTPUTS: usize = REGISTERS + 4;
 /// Maximum depth of nested loops.
 pub const LOOPS: usize = 3;

@@ -69,7 +69,7 @@ fn warps() -> String {
     )
 }
 
-/// Translates a module for all presets. Gives those for which it is too large.
+/// Translates a module for all presets. Gives the presets for which the module is too large.
 fn too_large(name: &str, text: &str) -> Vec<String> {
     let source = Source::new(name, text);
     let program = Program::new(&source).unwrap_or_else(|errors| panic!("{errors}"));

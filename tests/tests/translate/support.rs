@@ -1,4 +1,4 @@
-//! Translations of small modules, and what is expected of them.
+//! Translations of small modules, and expectations of them.
 
 use ptx2spv_translator::{Diagnostics, Options, Program, Source, Target, Translation};
 

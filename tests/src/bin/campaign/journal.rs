@@ -1,4 +1,4 @@
-//! The journal of a campaign: a line for each program, with its kind, its seed, and what came out. A line without an end is a program that
+//! The journal of a campaign: a line for each program, with its kind, its seed, and the outcome. A line without an end is a program that
 //! ended the process.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// A journal, and what it says.
+/// A journal, and its entries.
 pub struct Journal {
     file: File,
     /// Outcomes by kind and seed.

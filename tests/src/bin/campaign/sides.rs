@@ -1,4 +1,4 @@
-//! The devices that run a campaign's programs, and what their results say.
+//! The devices that run a campaign's programs, and the conclusions from their results.
 
 use std::fmt;
 use std::num::NonZeroUsize;
