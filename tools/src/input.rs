@@ -1,5 +1,4 @@
-//! Reads PTX, also from executables and libraries. For other files, explains what they are and how to get PTX from
-//! them.
+//! Reads PTX, also from executables and libraries. For other files, explains their kind, and how to get PTX from them.
 
 use std::fs;
 use std::io::{self, Read};

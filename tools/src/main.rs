@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     ptx2spv::cli::main(|out| command_line.run(out))
 }
 
-/// The program's arguments. Under the name of a program that it stands in for, they are those of that program.
+/// The program's arguments. Under the name of another program that it stands in for, they are that program's arguments.
 fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().collect();
     let name = arguments.first().and_then(|program| Path::new(program).file_name());

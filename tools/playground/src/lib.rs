@@ -34,7 +34,7 @@ enum Request {
     Run(run::Request),
 }
 
-/// The answer to a request. What can't be done has the member `error`.
+/// The answer to a request. The answer has the member `error` if the request can't be carried out.
 pub fn reply(request: &[u8]) -> Value {
     match serde_json::from_slice(request) {
         Ok(Request::Presets) => translate::presets(),

@@ -41,7 +41,7 @@ enum Prepared {
     Buffer(Buffer),
 }
 
-/// The buffers after a launch, what the kernel has printed, and what the device has found. An error of the launch leaves the rest as it is.
+/// The buffers after a launch, the kernel's output, and the device's findings. An error of the launch leaves the rest as it is.
 ///
 /// # Errors
 /// Requests that have no launch: of another device, or of bytes that are none.
@@ -100,7 +100,7 @@ impl Prepared {
     }
 }
 
-/// The bytes of a buffer; null for other arguments, and for what can't be read.
+/// The bytes of a buffer; null for other arguments, and for bytes that can't be read.
 fn contents(arg: &Prepared) -> Value {
     let Prepared::Buffer(buffer) = arg else { return Value::Null };
     buffer.download::<u8>().map_or(Value::Null, |bytes| BASE64_STANDARD.encode(bytes).into())

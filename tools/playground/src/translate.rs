@@ -23,7 +23,7 @@ pub fn presets() -> Value {
     Target::presets().iter().map(|preset| json!({"name": preset.name, "device": preset.device})).collect()
 }
 
-/// The texts of the kernel after each pass that changes it, its SPIR-V as text, and what [`size`] says.
+/// The texts of the kernel after each pass that changes it, its SPIR-V as text, and the answer of [`size`].
 pub fn translate(request: &Request) -> Value {
     let mut stages = Stages::default();
     match watched(request, Some(&mut stages)) {

@@ -92,7 +92,7 @@ fn parse_unnamed(text: &str, name: &str, textures: &mut Textures) -> Result<Argu
     Ok(Argument::Value(element(ty, value)?.collect()))
 }
 
-/// The parts between semicolons, except those inside of inner structs.
+/// The parts between semicolons, except parts inside of inner structs.
 fn members_of(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     let is_separator = |c: char| {

@@ -173,8 +173,8 @@ pub struct Tolerance {
     pub nan: NanRule,
 }
 
-/// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`. `ptx` is what cases
-/// with the same PTX share: the first of them reads the file.
+/// Reads and checks everything that a case in `file` refers to. `path` is its JSON path there, such as `$[3]`. Cases with the same PTX
+/// share `ptx`: the first of them reads the file.
 pub fn prepare(spec: &CaseSpec, tables: &Tables, file: &Path, path: &str, ptx: &OnceLock<Ptx>) -> Result<Prepared> {
     let place = CasePath { file, tables, path };
     let ptx = match ptx.get() {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use ptx2spv_translator::{Diagnostics, Program, Source};
 
-/// PTX that cases run. Clones share what was parsed.
+/// PTX that cases run. Clones share the parsed program.
 #[derive(Clone, Debug)]
 pub struct Ptx {
     source: Source,

@@ -176,12 +176,12 @@ impl Scalar {
         self.infinity() | 1 << (self.mantissa_bits() - 1)
     }
 
-    /// Whether the bits are those of a NaN; never for integers.
+    /// Whether the bits are a NaN's; never for integers.
     pub fn is_nan(self, bits: u64) -> bool {
         self.is_float() && bits & (self.mask() >> 1) > self.infinity()
     }
 
-    /// Whether the bits are those of a finite number; always for integers.
+    /// Whether the bits are a finite number's; always for integers.
     pub fn is_finite(self, bits: u64) -> bool {
         !self.is_float() || bits & (self.mask() >> 1) < self.infinity()
     }

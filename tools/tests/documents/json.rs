@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{documents, folder, output};
 
 const MARK: &str = "<!-- json of: ";
-/// A member or an element for those that are left out.
+/// A member or an element in place of members or elements that are left out.
 const MORE: &str = "…";
 
 #[test]
@@ -54,7 +54,7 @@ fn compare_shown(shown: &str, made: &Value) -> Option<String> {
     })
 }
 
-/// The members of a name in a value and in what lies within.
+/// The members of a name in a value and in its parts.
 fn find<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v Value>) {
     match value {
         Value::Object(members) => {

@@ -96,7 +96,7 @@ fn comparable(text: &str) -> String {
     without_counts(&without_addresses(text))
 }
 
-/// Without addresses of 48 bits, as CPU devices have: those of the reference device are smaller, and always the same.
+/// Without addresses of 48 bits, as CPU devices have: the addresses of the reference device are smaller, and always the same.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -160,7 +160,7 @@ impl Browser {
         }
     }
 
-    /// Types into what has the focus.
+    /// Types into the element that has the focus.
     pub fn type_text(&mut self, page: &Page, text: &str) {
         self.call(page, "Input.insertText", json!({"text": text}));
     }

@@ -207,7 +207,7 @@ fn summary(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     ))
 }
 
-/// The geometric mean of a translation's times divided by those of the GLSL twins.
+/// The geometric mean of a translation's times divided by the times of the GLSL twins.
 fn against_twins(rows: &[Row], index: usize, code: &Code) -> Option<String> {
     let Code::Translation(math) = code else { return None };
     let ratio = |row: &Row| Some(row.vulkan.get(index)?.seconds? / row.vulkan.last()?.seconds?);

@@ -17,7 +17,7 @@ pub struct Report {
     pub head: Vec<String>,
     /// Cells as text.
     pub rows: Vec<Vec<String>>,
-    /// The same numbers as JSON.
+    /// The rows' numbers as JSON.
     pub values: Vec<Value>,
 }
 

@@ -1,4 +1,4 @@
-//! A model of what Adreno's machine code costs, as Turnip shows it.
+//! A model of the cost of Adreno's machine code, as Turnip shows the code.
 //!
 //! An instruction takes a cycle, and one more for each repetition and each idle cycle that it names. Functions such as square roots have a quarter
 //! of the lanes (Mesa, `ir3_delay.c` and Freedreno's notes on the ISA). Memory instructions count as four.

@@ -74,7 +74,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The PTX files: those of the launch cases, of the bench, and a sample of those of single instructions.
+/// The PTX files: the files of the launch cases and of the bench, and a sample of the files of single instructions.
 pub fn files() -> Result<Vec<PathBuf>> {
     let in_folder = |folder: &str| -> Result<Vec<PathBuf>> {
         let entries = fs::read_dir(repository().join(folder)).with_context(|| folder.to_owned())?;

@@ -24,8 +24,8 @@ pub struct Cost {
     pub loops: u32,
 }
 
-/// The sum of the instructions' costs. A backward branch closes the loop that starts at its target, where several may jump to. A forward one
-/// soon after a test with one of the [`RARE`] constants jumps over what is hardly ever executed and doesn't count.
+/// The sum of the instructions' costs. A backward branch closes the loop that starts at its target, where several may jump to. A forward
+/// branch soon after a test with one of the [`RARE`] constants jumps over code that is hardly ever executed and doesn't count.
 pub fn weighted(costs: &[u64], branches: &BTreeMap<usize, usize>, tests: &[usize], unrolled: u64) -> Option<Cost> {
     let (mut loops, mut rare) = (BTreeMap::new(), Vec::new());
     let is_decided_by = |test: usize, at: usize| {

@@ -1,4 +1,4 @@
-//! `docs/machine-code.md`: what Mesa's compilers make of this repository's kernels for devices that aren't there.
+//! `docs/machine-code.md`: the code that Mesa's compilers make of this repository's kernels for devices that aren't there.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Status> {
     Ok(if faults.is_empty() { Status::Success } else { Status::Failure })
 }
 
-/// Compiles all files for a device, and tells of those that don't. Fails if there is no such device.
+/// Compiles all files for a device, and tells of files that don't compile. Fails if there is no such device.
 fn make(arguments: &Arguments, device: &'static Device, files: &[PathBuf]) -> Result<(Made, Vec<String>)> {
     let driver = compile_apart(arguments, device, None).with_context(|| format!("{} is skipped", device.name))?;
     let (mut made, mut failed) = (Made { device, driver, rows: Vec::new() }, Vec::new());
@@ -168,7 +168,7 @@ fn compile_apart<T: DeserializeOwned>(arguments: &Arguments, device: &Device, fi
     worker::run(arguments.seconds, &words, &environment)
 }
 
-/// The document with new sections of these devices; those of others stay.
+/// The document with new sections of these devices; the sections of others stay.
 fn with_sections(document: &str, made: &[Made]) -> Result<String> {
     let (head, mut rest) = document.split_once("\n## ").context("the text before the tables")?;
     let mut sections = BTreeMap::new();
@@ -230,7 +230,7 @@ fn means(rows: &[Row]) -> String {
     format!("Geometric means by GLSL: exact {}, fast {} kernels.", mean(|row| row.exact), mean(|row| row.fast))
 }
 
-/// Compares what was made with the document, and names what is worse.
+/// Compares the results with the document, and names worse ones.
 fn compare(document: &str, made: &Made, faults: &mut Vec<String>, out: &mut dyn Write) -> Result<()> {
     let device = made.device.name;
     let start = format!("\n## {device}\n");

@@ -1,4 +1,4 @@
-//! A model of what Intel's machine code costs, as ANV shows it.
+//! A model of the cost of Intel's machine code, as ANV shows the code.
 //!
 //! Execution units of Gen 9 to Xe have eight lanes for floats and integers of 32 bits, and two for mathematical functions (Intel, "The Compute
 //! Architecture of Intel Processor Graphics Gen9", 2015). An instruction names its lanes, and takes as many cycles as these need; f64 and

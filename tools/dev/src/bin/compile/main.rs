@@ -1,5 +1,5 @@
-//! Makes the pipelines of SPIR-V modules on a Vulkan device, and shows what its compiler made of them: instructions, registers, spills,
-//! and the machine code. Nothing is launched, so that devices without hardware serve too, such as RADV's (`RADV_FORCE_FAMILY=navi21`).
+//! Makes the pipelines of SPIR-V modules on a Vulkan device, and shows the compiler's output: instructions, registers, spills, and the
+//! machine code. Nothing is launched, so that devices without hardware serve too, such as RADV's (`RADV_FORCE_FAMILY=navi21`).
 //!
 //! Each file is compiled in a process of its own, which a limit of processor time ends.
 

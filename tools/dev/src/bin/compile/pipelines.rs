@@ -290,7 +290,7 @@ struct Structures {
 }
 
 impl Structures {
-    /// Chains those of Vulkan 1.3 and of these extensions.
+    /// Chains the features of Vulkan 1.3 and of these extensions.
     fn chain(&mut self, extensions: &[&CStr]) -> vk::PhysicalDeviceFeatures2<'_> {
         let mut chain = vk::PhysicalDeviceFeatures2::default()
             .push_next(&mut self.core11)

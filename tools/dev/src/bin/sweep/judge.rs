@@ -86,7 +86,7 @@ impl Tally {
         vec![function.name.clone(), self.operands.to_string(), self.wrong.to_string(), error, place, cuda]
     }
 
-    /// The same as JSON.
+    /// The row as JSON.
     pub fn value(&self, function: &Function) -> Value {
         json!({
             "function": function.name,

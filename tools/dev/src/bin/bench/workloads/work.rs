@@ -15,11 +15,11 @@ pub enum Unit {
     F16,
     /// A byte addition or multiplication, in dot products of four.
     S8,
-    /// The same of f16 or bf16 by matrix units.
+    /// An f16 or bf16 addition or multiplication, by matrix units.
     MatrixF16,
-    /// Of tf32 by matrix units.
+    /// A tf32 addition or multiplication, by matrix units.
     MatrixTf32,
-    /// Of bytes by matrix units.
+    /// A byte addition or multiplication, by matrix units.
     MatrixS8,
 }
 
