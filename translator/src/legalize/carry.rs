@@ -8,7 +8,7 @@ use crate::ir::{
     for_each_stmt_mut, map_operands,
 };
 
-/// How a value is carried.
+/// The carrier of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Carrier {
     Constant(u64),

@@ -11,15 +11,15 @@ const DEPTH: u32 = 48;
 /// No workgroup has more invocations.
 const MOST_INVOCATIONS: u64 = 1 << 16;
 
-/// What defines a function's integers, and the largest numbers that were asked for.
+/// The definitions of a function's integers, and the largest numbers that were asked for.
 pub(in crate::legalize) struct Largest {
     blocks: Blocks,
     pub definitions: IndexVec<Value, Option<Op>>,
-    /// What variables are set to.
+    /// The values that variables are set to.
     pub sets: IndexVec<Var, Vec<Value>>,
     /// The largest numbers of values that narrow accesses load.
     values: FxHashMap<Value, u64>,
-    /// Those of variables; all that the type has while it is looked for.
+    /// The largest numbers of variables; the largest of the type while the number is looked for.
     vars: FxHashMap<Var, u64>,
 }
 

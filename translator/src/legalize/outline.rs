@@ -89,7 +89,7 @@ impl Shape {
     /// The number of statements after `expand`.
     ///
     /// # Errors
-    /// Those of `expand`.
+    /// The errors of `expand`.
     pub fn length(&self, expand: impl Fn(&mut Function) -> Result<(), ErrorKind>) -> Result<usize, ErrorKind> {
         let mut function = Function { helpers: vec![self.helper()], ..Function::default() };
         expand(&mut function)?;
@@ -97,15 +97,17 @@ impl Shape {
     }
 }
 
-/// How long operations are after the passes that follow a pass. That is the same in all kernels of a module, which share this.
+/// The lengths of operations after the passes that follow a pass. They are the same in all kernels of a module, which
+/// share this table.
 #[derive(Debug, Default)]
 pub struct Lengths(Mutex<FxHashMap<(&'static str, Shape), usize>>);
 
 impl Lengths {
-    /// The length after the passes that follow the named one, which `find` finds where no kernel has done so.
+    /// The length of an operation after the passes that follow the named one; `find` computes a length that no kernel
+    /// has asked for before.
     ///
     /// # Errors
-    /// Those of `find`.
+    /// The errors of `find`.
     pub fn of(
         &self,
         pass: &'static str,
@@ -124,10 +126,11 @@ impl Lengths {
     }
 }
 
-/// Replaces operations that will be long after the later passes, if there are enough of them. `length` says how long.
+/// Replaces operations that will be long after the later passes, if there are enough of them. `length` gives the length
+/// after these passes.
 ///
 /// # Errors
-/// Those of `length`.
+/// The errors of `length`.
 pub fn outline(
     function: &mut Function,
     policy: &Policy,
@@ -137,10 +140,10 @@ pub fn outline(
     outline_those(function, policy, |body, value, op| is_candidate(body, is_fma_fused, value, op), length)
 }
 
-/// The same for arithmetic on f16, which is replaced before other passes look at what it is made of.
+/// The same for arithmetic on f16, which is replaced before other passes look at the operations that it is made of.
 ///
 /// # Errors
-/// Those of `length`.
+/// The errors of `length`.
 pub fn outline_halves(
     function: &mut Function,
     policy: &Policy,

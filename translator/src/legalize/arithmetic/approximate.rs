@@ -348,7 +348,7 @@ fn quotient(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     unless_extreme(b, [x, y], quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
-/// What remains of a dividend, by products of halves of the quotient and the divisor, which are exact.
+/// The remainder of a dividend, by products of halves of the quotient and the divisor, which are exact.
 fn remainder(b: &Builder<'_>, quotient: Value, x: Value, y: Value) -> Value {
     let [(quotient_high, quotient_low), (high, low)] = [quotient, y].map(|float| {
         let high = b.bitcast(b.and_const(b.bits(float), 0xffff_f000), Type::F32);

@@ -40,7 +40,7 @@ impl Bounded {
         }
     }
 
-    /// What a value is between, if it is known to be finite.
+    /// The bounds of a value, if the value is known to be finite.
     pub fn of(&self, b: &Builder<'_>, value: Value) -> Option<Range> {
         let bits = match b.known(value) {
             Some(bits) => bits,

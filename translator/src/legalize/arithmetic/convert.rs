@@ -6,7 +6,7 @@ use ptx2spv_target::Facts;
 
 /// Difference of the exponents' biases, shifted to the place of `F64`'s exponent.
 const REBIAS: u64 = ((DOUBLE.bias - SINGLE.bias) as u64) << (DOUBLE.precision - 1);
-/// How many more bits `F64`'s fraction has.
+/// The bits of `F64`'s fraction beyond those of `F32`'s.
 const MORE: u32 = DOUBLE.precision - SINGLE.precision;
 
 /// `F32` to `F64`.

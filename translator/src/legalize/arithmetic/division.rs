@@ -74,7 +74,7 @@ fn find_conditional(function: &Function, found: &mut FxHashSet<Value>) {
     find_conditional_in(&function.body, Place { is_conditional: is_helper, ..Place::default() }, found);
 }
 
-/// Where a list of statements stands.
+/// The place of a list of statements.
 #[derive(Clone, Copy, Default)]
 struct Place {
     in_loop: bool,
@@ -100,7 +100,7 @@ fn find_conditional_in(block: &Block, mut place: Place, found: &mut FxHashSet<Va
     }
 }
 
-/// Whether a list may end the loop around.
+/// Whether a list may end the loop around it.
 fn breaks(block: &Block) -> bool {
     block.iter().any(|stmt| match stmt {
         Stmt::Break => true,
@@ -119,7 +119,7 @@ fn guarded(b: &Builder<'_>, floats: &Floats, x: Value, y: Value) -> Value {
     b.choose(is_normal, |_| quotient, |b| divide(b, floats, Rounding::NearestEven, x, y))
 }
 
-/// Whether quotients on `F32` are by [`quotient_f32`] unless an operand is extreme.
+/// Whether [`quotient_f32`] computes quotients on `F32` unless an operand is extreme.
 pub fn is_refined(floats: &Floats) -> bool {
     let facts = &floats.trusted;
     !facts.div_f32_rounded && !facts.div_f32_normal && refines(floats, Type::F32)

@@ -51,7 +51,7 @@ impl Exposed {
         self.vars.iter().filter(|exposed| **exposed).count()
     }
 
-    /// Whether the payload of a value matters. Values that were added since are taken to.
+    /// Whether the payload of a value matters. The payloads of values added since the analysis are assumed to matter.
     pub fn value(&self, value: Value) -> bool {
         self.values.at(value).copied().unwrap_or(true)
     }

@@ -21,10 +21,10 @@ pub trait Rare {
     /// Whether an operation gives such a result.
     fn has(&self, function: &Function, result: Value, op: Op) -> bool;
 
-    /// What the result is in most cases, of operands that are such results themselves. Takes note of the test.
+    /// The operation's result in most cases, for operands that are such results themselves. Takes note of the test.
     fn usual(&mut self, b: &Builder<'_>, op: Op) -> Value;
 
-    /// Whether a rare case is among the results since the last time that this was asked.
+    /// Whether a rare case is among the results since the last call of this function.
     fn is_rare(&mut self, b: &Builder<'_>) -> Value;
 
     /// The values that are no NaN unless a rare case is among the results of these operations, of which it is said whether the results are
@@ -47,7 +47,7 @@ pub fn group(function: &mut Function, rare: &mut impl Rare) {
 
 struct Grouping<'f, R> {
     function: &'f mut Function,
-    /// How often each value was used.
+    /// The number of uses of each value.
     uses: IndexVec<Value, u32>,
     rare: &'f mut R,
 }
@@ -59,7 +59,7 @@ struct Group {
     usual: FxHashMap<Value, Value>,
     /// The operations that these come from, in order, and whether their results are those to test.
     repeated: Vec<(Value, Op, bool)>,
-    /// How many are.
+    /// The number of results to test.
     tests: usize,
     /// Variables that are assigned such values, at the end.
     sets: Vec<(Var, Value)>,
@@ -76,7 +76,7 @@ impl<R: Rare> Grouping<'_, R> {
         self.group(list);
     }
 
-    /// Whether a statement has a result that is right but in rare cases.
+    /// Whether a statement has a result that is right except in rare cases.
     fn begins(&self, stmt: &Stmt) -> bool {
         matches!(*stmt, Stmt::Let(result, op) if self.rare.has(self.function, result, op))
     }
@@ -233,7 +233,7 @@ impl Group {
 pub struct Again<'g> {
     /// Values as they are there.
     values: FxHashMap<Value, Value>,
-    /// What stands before.
+    /// The operations before the rare case, by their results.
     earlier: &'g FxHashMap<Value, Op>,
 }
 

@@ -103,7 +103,8 @@ fn seen(function: &Function) -> FxHashSet<Value> {
     seen
 }
 
-/// Whether an operation with this constant takes whole halves of a word to where they belong. A NaN stays one with more bits.
+/// Whether an operation with this constant moves whole halves of a word to their places. A NaN stays one with more
+/// bits.
 fn moves_halves(op: Binary, constant: Option<u64>) -> bool {
     match op {
         Binary::And => matches!(constant, Some(0xffff | 0xffff_0000)),

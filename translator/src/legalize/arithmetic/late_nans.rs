@@ -1,4 +1,5 @@
-//! Which variables may hold any NaN until somebody sees it: the sums of loops, whose additions then need no test of their own.
+//! Variables that may hold any NaN until their bits are seen: the sums of loops, whose additions then need no test of
+//! their own.
 
 use super::exposed::Exposed;
 use crate::index::IndexVec;
@@ -24,14 +25,14 @@ pub fn late_nans(function: &Function, exposed: &Exposed) -> IndexVec<Var, bool> 
     function.vars.indices().map(is_late).collect()
 }
 
-/// What a value holds.
+/// The content of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     /// A number or NVIDIA's NaN.
     Number,
     /// The same, as a result that was marked so.
     Marked,
-    /// What may be another NaN than NVIDIA's.
+    /// Bits that may be those of another NaN than NVIDIA's.
     Bits,
 }
 
@@ -61,7 +62,7 @@ fn content(function: &Function, exposed: &Exposed, contents: &Flow<Content>, val
     }
 }
 
-/// How deep in loops variables are used.
+/// The depths in loops at which variables are used.
 struct Depths<'f> {
     contents: &'f Flow<Content>,
     exposed: &'f Exposed,

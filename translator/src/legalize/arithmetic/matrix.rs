@@ -9,7 +9,7 @@ use ptx2spv_target::Generation;
 const SHORT_FRACTION: u32 = 13;
 /// An f32 without the bits that are not kept.
 const SHORT: Format = Format { bits: 22, precision: SHORT_FRACTION + 1, bias: SINGLE.bias, nan: 0x3f_ffff };
-/// What is added to exponents in a scale.
+/// The bias of exponents in a scale.
 const BIAS: u32 = 512;
 /// Flags of a scale: infinities of each sign, then NaN.
 const INFINITY: u32 = 1 << 16;

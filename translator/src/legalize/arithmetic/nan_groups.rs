@@ -20,7 +20,7 @@ pub fn group_nans(function: &mut Function) -> bool {
     has_results
 }
 
-/// Whether an operation gives a result on `F64` with the NaN that it must be.
+/// Whether an operation gives a result on `F64` with the NaN that PTX wants.
 fn is_result(function: &Function, result: Value, op: Op) -> bool {
     matches!(op, Op::Binary(Binary::OrNan, ..)) && function.values.at(result) == Some(&Type::F64)
 }

@@ -17,9 +17,9 @@ use crate::soft::{self, HALF, Overflow, SINGLE};
 /// A kind of sums.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// What is multiplied: no floats of eight bits.
+    /// The factors: no floats of eight bits.
     pub factors: Factors,
-    /// What it is added to.
+    /// The addend and the sum.
     pub accumulator: Accumulator,
     /// Bits that are kept below the largest exponent.
     pub kept: u32,
@@ -37,7 +37,7 @@ const NARROW: i32 = 9;
 const SMALL: i32 = -31;
 /// Above the exponent of a zero and a number below [`WIDE`].
 const ABOVE_ZERO: i32 = -62;
-/// What is added to the exponents of `F32`, and the place that it lies at.
+/// The bias of the exponents of `F32`, and the position of an exponent's lowest bit.
 const BIAS: i32 = SINGLE.bias.cast_signed();
 const PLACE: u32 = SINGLE.precision - 1;
 
@@ -99,7 +99,7 @@ fn exponent(b: &Builder<'_>, number: Value) -> Value {
     b.and_const(number, SINGLE.infinity())
 }
 
-/// Whether a lane of the warp says yes.
+/// Whether the condition holds in a lane of the warp.
 fn any(b: &Builder<'_>, is: Value) -> Value {
     let result = b.value(Type::Bool);
     let members = Some(b.i32(u32::MAX));
@@ -149,7 +149,7 @@ fn step(b: &Builder<'_>, step: MatrixStep, x: Value, y: Value, z: Value) -> Valu
     b.op(Type::I32, Op::Matrix(step, x, y, z))
 }
 
-/// What `add` makes of a value of each element with all pairs of numbers of its row and column.
+/// The values that `add` makes of each element's value and all pairs of numbers of the element's row and column.
 fn each(lines: &Lines, mut values: [Value; 4], add: impl Fn(usize, Value, Value, Value) -> Value) -> [Value; 4] {
     for (element, ([row, column], value)) in lines.places().into_iter().zip(&mut values).enumerate() {
         for (&x, &y) in row.iter().zip(column) {
@@ -164,7 +164,7 @@ fn used<'a>(b: &'a Builder<'_>, words: &'a Fragments) -> impl Iterator<Item = Va
     words.a.iter().chain(&words.b).copied().filter(|word| b.known(*word) != Some(0))
 }
 
-/// What joins the values by an operation; `otherwise` if there are none.
+/// The values joined by an operation; `otherwise` if there are none.
 fn join(b: &Builder<'_>, op: Binary, values: impl IntoIterator<Item = Value>, otherwise: Value) -> Value {
     values.into_iter().reduce(|one, other| b.binary(op, one, other)).unwrap_or(otherwise)
 }

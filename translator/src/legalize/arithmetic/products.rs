@@ -15,8 +15,8 @@ use crate::ir::{
 use crate::soft;
 use ptx2spv_target::MatrixTypes;
 
-/// Replaces the products whose types the device's units don't have. Where they have signed bytes, they compute products of which one matrix' are unsigned too.
-/// Those that a unit has two at once of change places.
+/// Replaces the products whose types the device's units don't have. Units with signed bytes also compute products in
+/// which the bytes of one matrix are unsigned. Where a unit has two products at once, products change places.
 pub fn expand_matrix_products(function: &mut Function, means: Means, has_unit: impl Fn(MatrixTypes) -> bool) {
     let is_plain = |types| !has_unit(types) && !has_unit(types.with_signed_bytes()) && means.is_plain(types);
     let are_paired = |types: MatrixTypes| has_unit(types) && types.tiles_of_unit() > 1;
@@ -71,7 +71,7 @@ fn by_signed_bytes(
     }
 }
 
-/// What is multiplied and added.
+/// The types of a product's factors and sums.
 #[derive(Clone, Copy)]
 enum Sums {
     Floats(Factors, Accumulator),
@@ -101,7 +101,7 @@ impl Sums {
         }
     }
 
-    /// What the products are added to: variables have the bits of floats.
+    /// The value that the products are added to: variables have the bits of floats.
     fn first(self, b: &Builder<'_>, addend: Value) -> Value {
         match self {
             Self::Floats(_, accumulator) => b.bits(soft::plain_addend(b, accumulator, addend)),

@@ -64,7 +64,8 @@ pub fn floors(facts: &Facts) -> bool {
 /// The last addend with which no sum with a number clamped to [0, 1] leaves the range.
 const LAST_BEHIND_CLAMP: f32 = 16777216.0 - 4096.0;
 
-/// Whether a factor and an addend need no test if the other factor is clamped. They are given by their bits if they are constants.
+/// Whether a factor and an addend, given by their bits if they are constants, need no test if the other factor is
+/// clamped.
 pub fn is_floor_of_clamped(factor: Option<u64>, addend: Option<u64>) -> bool {
     let scale = factor.zip(addend).and_then(|(factor, addend)| scale(factor, addend));
     scale.is_some_and(|addend| addend <= LAST_BEHIND_CLAMP)

@@ -42,7 +42,8 @@ impl Runs {
         runs
     }
 
-    /// What is computed where a product with these results stands, if it is of a run.
+    /// The run that begins with a product with these results, if the product is part of a run; empty for the run's
+    /// later products.
     pub fn take(&mut self, results: &[Value]) -> Option<Run> {
         self.runs.remove(results.first()?)
     }
@@ -87,7 +88,8 @@ struct Open {
     types: Option<MatrixTypes>,
     /// Operands after the last product.
     operands: Vec<(Value, Op)>,
-    /// What can't be had where the run begins: other values that are defined since, and what variables hold that were set.
+    /// Values that are not available where the run begins: other values that are defined since, and contents of
+    /// variables that were set.
     later: FxHashSet<Value>,
     set: FxHashSet<Var>,
 }

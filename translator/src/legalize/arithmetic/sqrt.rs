@@ -35,13 +35,14 @@ pub fn above_least(b: &Builder<'_>, x: Value) -> Value {
 /// See [`above_least`].
 pub const RANGE: u32 = f32::INFINITY.to_bits() - LEAST.to_bits();
 
-/// Whether roots on `F32` are by [`corrected`], which need not stand in a branch.
+/// Whether [`corrected`] computes roots on `F32`, and need not stand in a branch.
 pub fn is_refined(floats: &Floats) -> bool {
     let facts = &floats.trusted;
     !facts.sqrt_f32_rounded && !facts.sqrt_f32_normal && floats.fma_f32_fused && stands_alone(floats)
 }
 
-/// Whether [`corrected`] may get any operand: without the device's inverse root, or if that is right for all.
+/// Whether [`corrected`] may get any operand: without the device's inverse root, or if that root is right at its ends
+/// and `F64` doesn't serve.
 fn stands_alone(floats: &Floats) -> bool {
     !floats.trusted.sqrt_f32_refined || (!has_double(floats) && floats.trusted.roots_f32_ends)
 }

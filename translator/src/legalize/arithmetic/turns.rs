@@ -1,37 +1,39 @@
-//! What products of matrices without units have in common: how they are computed, and which words of rows and columns a lane takes from the lanes that
-//! hold them.
+//! Common parts of products of matrices without units: the ways to compute them, and the words of rows and columns that
+//! a lane takes from the lanes that hold them.
 
 use crate::ir::{Builder, Builtin, Compare, Factors, Fragments, Type, Value, Var};
 use ptx2spv_target::{Generation, MatrixTypes};
 use rustc_hash::FxHashMap;
 
-/// How products are computed without a unit.
+/// The arithmetic for products without a unit.
 #[derive(Clone, Copy)]
 pub struct Means {
     /// Whose sums of floats they have; else those of `F32` arithmetic.
     pub generation: Option<Generation>,
-    /// Whether each lane is an invocation. Else each lane's code is repeated, and compilers take long for all of it.
+    /// Whether each lane is an invocation. Else each lane's code is repeated, and compilers take long for all copies.
     pub are_lanes_invocations: bool,
-    /// Whether the device's `F32` arithmetic is right about normal numbers, so that it serves for ordinary ones.
+    /// Whether the device's `F32` arithmetic is right about normal numbers, so that it serves for ordinary products.
     pub has_floats: bool,
-    /// Whether the device converts f16 exactly. Else that is long.
+    /// Whether the device converts f16 exactly. Else conversions are long.
     pub has_halves: bool,
 }
 
 impl Means {
-    /// Whether products of these types are computed in any order, with code that is short enough to stand for each of them.
+    /// Whether products of these types are computed in any order, with code that is short enough to stand for each
+    /// product.
     pub fn is_plain(self, types: MatrixTypes) -> bool {
         self.are_lanes_invocations && (self.generation.is_none() || types.is_of_bytes())
     }
 
-    /// Whether there is a short way for sums of ordinary products.
+    /// Whether sums of ordinary products have a short way.
     pub fn serve(self, factors: Factors) -> bool {
         let are_wide = matches!(factors, Factors::Bf16 | Factors::Tf32);
         self.are_lanes_invocations && self.has_floats && (are_wide || factors == Factors::F16 && self.has_halves)
     }
 }
 
-/// What a lane has of two rows of A and of two columns of B in a turn: words, of those rows and columns that one of four lanes holds.
+/// The words that a lane has in a turn, of two rows of A and of two columns of B: of those rows and columns that one of
+/// four lanes holds.
 pub struct Lines {
     rows: [Vec<Value>; 2],
     columns: [Vec<Value>; 2],
@@ -64,7 +66,7 @@ pub struct Holders {
     odd: Value,
 }
 
-/// What was taken of a word in a turn, from the holders that begin with a lane.
+/// The words of other lanes that were taken in a turn, by the own word and the first of the holders.
 pub type Taken = FxHashMap<(Value, Value), Value>;
 
 impl Holders {
@@ -79,7 +81,7 @@ impl Holders {
         Self { own, even, odd }
     }
 
-    /// What a turn gives. Words that other products have taken in this turn aren't taken again.
+    /// The lines of a turn. Words that other products have taken in this turn aren't taken again.
     pub fn take(self, b: &Builder<'_>, fragments: &Fragments, number: Value, mut taken: Option<&mut Taken>) -> Lines {
         let is_used = |word: &Value| b.known(*word) != Some(0);
         let [low, high, low_next, high_next] = fragments.a;
@@ -105,7 +107,7 @@ impl Holders {
 pub struct Turns<'f> {
     pub fragments: &'f Fragments,
     holders: Holders,
-    /// What all turns give. Else they form a loop, which is shorter.
+    /// The lines of all turns. Without them, the turns form a loop, which is shorter.
     taken: Option<Vec<Lines>>,
 }
 
@@ -124,7 +126,7 @@ impl<'f> Turns<'f> {
         Self { fragments, holders: Holders::of(b), taken: None }
     }
 
-    /// What a turn gives.
+    /// The lines of a turn.
     fn take(&self, b: &Builder<'_>, number: Value) -> Lines {
         self.holders.take(b, self.fragments, number, None)
     }

@@ -14,11 +14,12 @@ use crate::warp::Blocks;
 
 /// A bit of the veil. Another pass hides signs by the same one, which are no words of addresses.
 const VEIL: u64 = 4;
-/// How many variables are looked through that are set once.
+/// The most variables set once that a value is followed through.
 const DEEPEST: u32 = 8;
-/// How many operands of a sum are looked at.
+/// The most operands of a sum that are looked at.
 const MOST_OPERANDS: usize = 64;
-/// How often a word counts that a variable with several values brings in: a compiler that unrolls a loop adds one many times.
+/// The number of times that a word counts which a variable with several values brings in: a compiler that unrolls a
+/// loop adds one many times.
 const ROUNDS: u64 = 1 << 10;
 
 /// Hides words of addresses whose sum may need more than 32 bits, in a kernel for these blocks.
@@ -51,7 +52,7 @@ struct Sums<'f> {
 }
 
 impl Sums<'_> {
-    /// What defines a value, or the only one that its variable is set to.
+    /// The definition of a value, or of the only value that its variable is set to.
     fn operation(&self, mut value: Value) -> Option<Op> {
         // A variable may be set to itself.
         for _ in 0..DEEPEST {

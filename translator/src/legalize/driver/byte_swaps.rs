@@ -27,10 +27,10 @@ pub fn hide_byte_swaps(function: &mut Function) {
     });
 }
 
-/// What is known of values so far.
+/// Facts about the values so far.
 #[derive(Default)]
 struct Seen {
-    /// How many low bits may be set.
+    /// The number of low bits that may be set.
     widths: FxHashMap<Value, u32>,
     /// For values shifted left by one byte: the value before the shift.
     raised: FxHashMap<Value, Value>,

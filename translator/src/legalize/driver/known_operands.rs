@@ -1,8 +1,8 @@
 //! Hides float operands from drivers whose compilers compute wrong with operands that they know (`known_specials_f32_right` and similar
 //! [`Facts`]). Such an operand's bits get an addend that is zero at run time but unknown to any compiler.
 //!
-//! Where the compiler is only wrong to round the product of two factors of `Fma` that it knows ([`Facts::known_factors_f32_right`]), as Mesa's for
-//! Intel does, one of them is hidden.
+//! Where the compiler is only wrong to round the product of two factors of `Fma` that it knows
+//! ([`Facts::known_factors_f32_right`]), as Mesa's for Intel does, one of the factors is hidden.
 //!
 //! Arithmetic on f16 may be right as long as the compiler knows no operand ([`Facts::known_operands_f16_right`]): Mesa's for Intel rounds
 //! such a product on f16 too, and Mesa's computations on constants round to f32 first.
@@ -131,7 +131,7 @@ pub fn hide_known_operands(function: &mut Function, facts: &Facts) {
     });
 }
 
-/// What a driver may find out about the operands of dot products.
+/// Facts about the operands of dot products that a driver may find out.
 struct Dots {
     constants: IndexVec<Value, Option<u64>>,
     /// Values that depend on anything but constants. The others a driver may compute, where it unrolls loops.
@@ -175,7 +175,8 @@ impl Dots {
         Some(Dots { constants, dependents, units, sources })
     }
 
-    /// Which operands of a dot product must be hidden, by those that the function had before.
+    /// For each operand of a dot product, whether it must be hidden, judged by the operands that the function had
+    /// before.
     fn hides(&self, op: Op, original: impl Fn(Value) -> Value) -> [bool; 3] {
         let Op::DotFma(x, y, z) = op else { return [false; 3] };
         let [x, y, z] = [x, y, z].map(original);
@@ -192,7 +193,7 @@ impl Dots {
         }
     }
 
-    /// Whether a driver may find out what a value is.
+    /// Whether a driver may know a value at compile time.
     fn may_be_known(&self, value: Value) -> bool {
         !self.dependents.value(value)
     }
@@ -225,7 +226,7 @@ fn hides_specials(facts: &Facts, ty: Type) -> bool {
     !if bits_type(ty) == Type::I32 { facts.known_specials_f32_right } else { facts.known_specials_f64_right }
 }
 
-/// Whether other constants must be hidden there.
+/// Whether constants other than zeros and NaNs must be hidden in operations on floats of a type.
 fn hides_constants(facts: &Facts, ty: Type) -> bool {
     !if bits_type(ty) == Type::I32 { facts.known_constants_f32_right } else { facts.known_constants_f64_right }
 }
@@ -260,8 +261,9 @@ impl Origins {
         Origins(definitions.map(|op| op.filter(is_arithmetic)).collect())
     }
 
-    /// Whether a value is computed from another, in a few operations none of which could leave it as it is. Then no compiler that
-    /// keeps to the rounding of each operation takes the two for the same: the errors of a sum are computed so.
+    /// Whether a value is computed from another, in a few operations none of which could leave the other value as it
+    /// is. Then no compiler that keeps to the rounding of each operation takes the two for the same: the errors of a
+    /// sum are computed so.
     fn derives(&self, unknown: &Unknown<'_>, value: Value, from: Value) -> bool {
         self.derives_within(unknown, value, from, STEPS)
     }
@@ -391,7 +393,7 @@ impl Unknown<'_> {
         }
     }
 
-    /// Whether a driver may know both factors of an `Fma` on a type, and must not.
+    /// Whether a driver may know both factors of an `Fma` on a type, though it must not.
     fn are_factors_known(&self, ty: Type, x: Value, y: Value) -> bool {
         ty == Type::F32 && !self.facts.known_factors_f32_right && !self.value(x) && !self.value(y)
     }

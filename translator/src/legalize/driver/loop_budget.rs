@@ -80,7 +80,7 @@ pub fn report_cut_loops(function: &mut Function, status: Status, budget: u32, ne
     true
 }
 
-/// What uses loop iterations.
+/// The parts of a kernel that use loop iterations.
 struct Rounds {
     /// Whether each helper has loops.
     helpers: Vec<bool>,
@@ -96,7 +96,7 @@ impl Rounds {
         })
     }
 
-    /// How many statements of a list, and of conditions in it, get probes.
+    /// The number of statements of a list, and of conditions in it, that get probes.
     fn loops_in(&self, block: &[Stmt]) -> usize {
         block.iter().map(|stmt| self.loops_of(stmt)).sum()
     }
@@ -108,8 +108,8 @@ impl Rounds {
         }
     }
 
-    /// Whether a statement other than an `If` uses loop iterations. Loops over lanes become calls, and use only those
-    /// of loops inside.
+    /// Whether a statement other than an `If` uses loop iterations. Loops over lanes become calls, and use only the
+    /// iterations of loops inside.
     fn loops(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Loop(body) => !is_lane_loop(body, &self.lane_numbers) || self.list(body),
@@ -124,13 +124,13 @@ struct Probe<'r> {
     rounds: &'r Rounds,
     /// Zero, but unknown to any compiler.
     zero: Value,
-    /// Where the mark lies in local memory, also unknown to any compiler.
+    /// The address of the mark in local memory, also unknown to any compiler.
     mark: Value,
     /// The function's constants.
     constants: &'r Constants,
     /// The most probes that follow each other in a loop.
     most: usize,
-    /// Whether a probe has failed, where there are more.
+    /// A variable that tells whether a probe has failed, where there are several.
     cut: Option<Var>,
 }
 
@@ -211,7 +211,7 @@ impl Probe<'_> {
         parts
     }
 
-    /// Whether a loop doesn't get a second iteration.
+    /// Whether the budget is used up, so that a loop doesn't get a second iteration.
     fn used_up(self, b: &Builder<'_>) -> Value {
         let unmarked = b.i32(0);
         let marked = b.i32(1);

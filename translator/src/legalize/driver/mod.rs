@@ -1,4 +1,4 @@
-//! What single drivers get wrong or refuse.
+//! Faults and refusals of single drivers.
 
 pub(in crate::legalize) mod address_sums;
 pub(in crate::legalize) mod byte_swaps;

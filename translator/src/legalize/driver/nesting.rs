@@ -37,7 +37,7 @@ pub fn flatten_nesting(function: &mut Function, most: Option<u32>) {
 
 type Shaped = (Stmt, Shape);
 
-/// What values of the function are called instead.
+/// The new values for values of the function.
 type Names = Vec<(Value, Value)>;
 
 /// A part of an arm.
@@ -50,7 +50,7 @@ struct Part {
     names: Names,
 }
 
-/// How a part of an arm is made to run only with the arm.
+/// The way in which a part of an arm is made to run only with the arm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The arm's condition.
@@ -73,7 +73,7 @@ struct Flattening<'f> {
     b: Builder<'f>,
     constants: Constants,
     uses: Uses,
-    /// What values of the function are called at the statement that is looked at.
+    /// The new value of each value of the function, at the current statement.
     names: IndexVec<Value, Option<Value>>,
 }
 
@@ -128,7 +128,7 @@ impl Flattening<'_> {
         self.b.replace_block(outer)
     }
 
-    /// Whether some statement of two arms comes out of them. If none does, loops over lanes alone are too deep.
+    /// Whether some statement of two arms comes out of them. If none does, only loops over lanes are too deep.
     fn has_deep_part(&self, arms: [&[Stmt]; 2], shape: &Shape, most: usize) -> bool {
         let mut stmts = arms.into_iter().zip(&shape.lists).flat_map(|(arm, shapes)| arm.iter().zip(shapes));
         stmts.any(|(stmt, shape)| self.comes_out(stmt, shape, most))

@@ -1,9 +1,9 @@
-//! How many rounds a kernel's loops take together at most, where neither the launch nor the data decides.
+//! The most rounds that a kernel's loops take together, where neither the launch nor the data decides.
 //!
-//! The rounds of a loop are known if it has an exit in its own list, so that each round tests the exit's condition, and if that compares a
-//! constant with a variable that each round changes by a constant. The variable begins with a constant, or else the comparison itself
-//! leaves few rounds: one that goes on below 768 in steps of 256 takes four at most, wherever it begins. Known too are those of loops that go
-//! through [`states`](super::states).
+//! The rounds of a loop are known if it has an exit in its own list, so that each round tests the exit's condition, and
+//! if that compares a constant with a variable that each round changes by a constant. The variable begins with a
+//! constant, or else the comparison itself leaves few rounds: one that goes on below 768 in steps of 256 takes four at
+//! most, wherever it begins. Known too are the rounds of loops that go through [`states`](super::states).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -76,7 +76,7 @@ pub struct CountedRounds {
     pub alone: u64,
 }
 
-/// What a driver counts for a function. `lockstep` is the number of invocations that run in lockstep.
+/// The rounds that a driver counts for a function. `lockstep` is the number of invocations that run in lockstep.
 pub fn counted_rounds(function: &Function, lockstep: u32) -> CountedRounds {
     // A compare-and-swap fails if another thread's succeeds.
     let swap = u64::from(lockstep).saturating_mul(2).saturating_add(2);
@@ -100,9 +100,9 @@ pub fn counted_rounds(function: &Function, lockstep: u32) -> CountedRounds {
 struct Cost<'f> {
     counter: Counter<'f>,
     helpers: Vec<u64>,
-    /// Those of a loop around a compare-and-swap.
+    /// The rounds of a loop around a compare-and-swap.
     swap: u64,
-    /// Whether words of shared memory may be parts of longer ones.
+    /// Whether words of shared memory may be parts of longer words.
     has_parts: bool,
     /// The most for a round of a loop without limit, and of one in which threads do nothing together.
     each: u64,
@@ -125,7 +125,7 @@ impl Cost<'_> {
         sum
     }
 
-    /// Whether a statement accesses a word as every device does at once.
+    /// Whether a statement accesses a word, which every device does at once.
     fn is_of_word(&self, stmt: &Stmt) -> bool {
         let (access, values) = match stmt {
             Stmt::Atomic(Atomic { op: AtomicOp::Increment | AtomicOp::Decrement | AtomicOp::FAdd, .. }) => {
@@ -188,7 +188,7 @@ struct Counter<'f> {
     helpers: &'f [Option<u64>],
 }
 
-/// What a variable contains when a round begins, plus a constant.
+/// The content of a variable when a round begins, plus a constant.
 #[derive(Clone, Copy, PartialEq)]
 struct Term {
     var: Var,
@@ -204,7 +204,7 @@ struct Exit {
     leaves: bool,
 }
 
-/// What the statements of a loop's own list say of its rounds.
+/// Facts about a loop's rounds, from the statements of its own list.
 #[derive(Default)]
 struct Round {
     terms: FxHashMap<Value, Term>,
@@ -388,7 +388,7 @@ impl<'f> Counter<'f> {
         (step > 0 && is_far).then(|| end.div_ceil(step) + 1).filter(|&rounds| rounds <= MOST)
     }
 
-    /// What a variable contains after these statements of a list, if that is a constant.
+    /// The content of a variable after these statements of a list, if it is a constant.
     fn before(&self, var: Var, stmts: &[Stmt]) -> Option<u64> {
         let is_set = |stmt: &Stmt| matches!(stmt, Stmt::Set(other, _) if *other == var);
         for stmt in stmts.iter().rev().take(LOOK_BACK) {

@@ -1,12 +1,12 @@
-//! How deep statements are nested and where their operands stand in the function, found once for a pass that takes lists apart again and
-//! again.
+//! The nesting of statements and the places of their operands in the function, found once for a pass that takes lists
+//! apart again and again.
 
 use std::ops::Range;
 
 use crate::index::{Index, number};
 use crate::ir::{Block, Stmt, Value, for_each_operand};
 
-/// What is known of a statement without looking into it.
+/// The extent of a statement, without a look into it.
 pub struct Shape {
     /// The positions of its operands among all operands of the function; empty if the statement is new.
     pub operands: Range<u32>,
@@ -37,11 +37,11 @@ pub fn span<'s>(mut shapes: impl DoubleEndedIterator<Item = &'s Shape>) -> Optio
     Some(first.operands.start..last.operands.end)
 }
 
-/// Where the values of a function are used.
+/// The uses of a function's values.
 pub struct Uses {
     /// The operands that are the same value stand together, in order.
     positions: Vec<u32>,
-    /// Where those of each value begin, and where the last ones end.
+    /// The start of each value's uses in `positions`, and the end of the last.
     starts: Vec<usize>,
 }
 

@@ -53,7 +53,8 @@ fn is_mask(op: Binary, ty: Type, bits: u64) -> bool {
     }
 }
 
-/// Whether the result of a statement is one of float operations, or made of such results, given which of its operands are.
+/// Whether the result of a statement comes from float operations, or is made of such results, given the operands that
+/// are.
 fn is_computed(function: &Function, computed: &Marks, stmt: &Stmt) -> bool {
     match *stmt {
         Stmt::Let(_, Op::Const(_) | Op::Builtin(_) | Op::Compare(..)) => false,

@@ -1,11 +1,13 @@
 //! Keeps accesses to shared and local memory inside, for drivers that don't check offsets
-//! ([`Quirks::offsets_unchecked`](ptx2spv_target::Quirks)): past the end lies what else the process has.
+//! ([`Quirks::offsets_unchecked`](ptx2spv_target::Quirks)): past the end lies other memory of the process.
 //!
-//! An offset that may be too large is replaced by the last one, which a variable notes. Neighbouring accesses are moved together
-//! ([`groups`](super::accesses::groups)). The end of the thread reports what was noted: the launch has failed, and what else it did has
-//! no meaning. Such drivers execute the arms of conditions in any case, so there is one only, whose report has no details.
+//! An offset that may be too large is replaced by the last one, which a variable notes. Neighbouring accesses are moved
+//! together ([`groups`](super::accesses::groups)). The end of the thread reports a noted access: the launch has failed,
+//! and its other results have no meaning. Such drivers execute the arms of conditions in any case, so there is only one
+//! condition, whose report has no details.
 //!
-//! What the translator itself keeps after the kernel's shared memory counts as inside: its own accesses look like the kernel's.
+//! The translator's own memory after the kernel's shared memory counts as inside: its own accesses look like the
+//! kernel's.
 
 use super::accesses::groups::{Checked, Groups, Kind, place};
 use super::accesses::offset_by;
@@ -67,7 +69,7 @@ pub fn confine_accesses(function: &mut Function, blocks: Blocks) {
 struct Confined {
     /// The lowest address.
     lowest: Value,
-    /// Whether the memory has room for the whole group. Else all of its accesses are to the lowest address.
+    /// Whether the memory has room for the whole group. Else all of the group's accesses are to the lowest address.
     fits: Value,
 }
 
@@ -85,7 +87,7 @@ impl Confined {
     }
 }
 
-/// What must be confined of an access, if it isn't known to stay inside.
+/// The access to confine, if it isn't known to stay inside.
 fn checked(function: &Function, largest: &mut Largest, stmt: &Stmt) -> Option<Checked> {
     let (access, address) = stmt.access()?;
     let elements = match stmt {

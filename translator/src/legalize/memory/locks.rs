@@ -108,7 +108,7 @@ fn release_all(function: &mut Function, locks: OwnShared) {
 }
 
 struct Locks {
-    /// Where the locks for global memory begin in the module's allocation.
+    /// Offset in the module's allocation of the locks for global memory.
     table: u64,
     shared: Option<OwnShared>,
 }

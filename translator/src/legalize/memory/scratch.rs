@@ -77,7 +77,7 @@ fn move_accesses(function: &mut Function, &Bases { local, shared }: &Bases) {
     });
 }
 
-/// Whether the driver doesn't accept this much local memory.
+/// Whether the driver doesn't accept the function's local memory.
 fn has_no_room_for_local(function: &Function, memory: &Memory, report_cut_loops: bool) -> bool {
     // Reports of cut loops need some local memory too.
     let own = if report_cut_loops { loop_budget::MARK_BYTES } else { 0 };
@@ -91,7 +91,7 @@ fn has_no_room_for_shared(function: &Function, memory: &Memory, dynamic_bytes: u
     needed > memory.shared_bytes.into()
 }
 
-/// Where an invocation's local memory and its workgroup's shared memory begin, if they lie in scratch memory.
+/// The addresses of an invocation's local memory and of its workgroup's shared memory, if they lie in scratch memory.
 struct Bases {
     local: Option<Value>,
     shared: Option<Value>,

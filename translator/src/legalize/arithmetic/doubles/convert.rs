@@ -29,7 +29,7 @@ pub(crate) fn from_integer(b: &Builder<'_>, is_signed: bool, integer: Value) -> 
     round_aligned(b, Rounding::NearestEven, sign, b.select(is_zero, b.i32(1), exponent), significand)
 }
 
-/// How many bits lower the exponent begins in a double's higher word than in a single.
+/// The distance by which the exponent begins lower in a double's higher word than in a single.
 const NARROWER: u32 = SINGLE.precision - 1 - PLACE;
 /// Difference of the exponents' biases.
 const REBIAS: u32 = DOUBLE.bias - SINGLE.bias;

@@ -14,7 +14,7 @@ const HIDDEN: u64 = DOUBLE.hidden() >> 32;
 pub(crate) const PLACE: u32 = DOUBLE.precision - 1 - 32;
 /// The exponent of infinities and NaNs.
 const TOP: u32 = 2 * DOUBLE.bias + 1;
-/// How far the leading one of a significand is below the highest bit.
+/// The distance of a significand's leading one from the highest bit.
 pub(crate) const ABOVE: u32 = u64::BITS - DOUBLE.precision;
 
 /// A float taken apart. Its value is `significand * 2^(exponent - bias - precision + 1)` if it is finite.
@@ -50,12 +50,12 @@ impl Double {
         self.significand.is_zero(b)
     }
 
-    /// Whether it is infinite or NaN.
+    /// Whether the number is infinite or NaN.
     pub(crate) fn is_special(self, b: &Builder<'_>) -> Value {
         b.compare_const(Compare::Equal, self.exponent, TOP.into())
     }
 
-    /// Whether it is NaN.
+    /// Whether the number is NaN.
     pub(crate) fn is_nan(self, b: &Builder<'_>) -> Value {
         is_nan(b, self.bits)
     }

@@ -49,7 +49,7 @@ fn leading(b: &Builder<'_>, product: Pair) -> (Pair, Value) {
 
 /// Bit of the upper half of 128 at which addends have their leading one; products may have it one higher.
 const PLACE: u32 = 60;
-/// How far both factors are shifted for that.
+/// The distance by which both factors are shifted for that place.
 const FACTORS: u32 = (64 + PLACE - 2 * (DOUBLE.precision - 1)) / 2;
 
 /// The product of the first two operands plus the third, rounded once.

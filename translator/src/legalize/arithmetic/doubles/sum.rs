@@ -4,7 +4,7 @@ use super::parts::{Double, SIGN, magnitude, round_aligned, unless_special};
 use super::words::{Pair, Words};
 use crate::ir::{Builder, Compare, Rounding};
 
-/// How far significands are shifted to the left, which leaves room for a carry.
+/// The distance by which significands are shifted to the left, which leaves room for a carry.
 const GUARD: u32 = 10;
 
 /// The sum.

@@ -24,7 +24,7 @@ struct Sums<'f> {
     /// The operands to test.
     factors: Vec<Value>,
     sums: Vec<Value>,
-    /// Whether the errors decide about all results.
+    /// A condition that holds where the errors decide about all results.
     agree: Option<Value>,
 }
 

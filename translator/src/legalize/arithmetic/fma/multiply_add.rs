@@ -110,7 +110,7 @@ pub fn guarded(b: &Builder<'_>, floats: &Floats, operands: [Value; 3]) -> Value 
     )
 }
 
-/// Whether an operand is subnormal, or the result may have been: it is a zero, though no factor is.
+/// Whether an operand is subnormal, or the result may have been subnormal, since it is a zero, though no factor is.
 fn is_flushed(b: &Builder<'_>, operands: [Value; 3], fused: Value) -> Value {
     let [x, y, z] = operands.map(|operand| is_subnormal(b, operand));
     let factors = b.or(x, y);

@@ -27,7 +27,7 @@ use crate::soft::SINGLE;
 const NORMAL: i32 = -125;
 /// The grid of factors whose products are on that of [`NORMAL`].
 const FACTOR: i32 = NORMAL / 2;
-/// How often the grids of variables may change before those still changing are given up.
+/// The number of times that the grids of variables may change before those still changing are given up.
 const ROUNDS: usize = 4;
 
 /// Replaces every `Fma` on `F32`.
@@ -52,7 +52,7 @@ struct Values {
     types: IndexVec<Value, Type>,
     /// Constants of 32 bits.
     constants: FxHashMap<Value, u32>,
-    /// How often values are used.
+    /// The number of uses of each value.
     uses: IndexVec<Value, u32>,
     /// The variables that are assigned.
     assigned: FxHashSet<Var>,
@@ -84,7 +84,8 @@ impl Values {
         matches!(self.ty(value), Type::I32 | Type::F32)
     }
 
-    /// Whether a statement is an `Fma` whose operands are tested. An `Fma` with a constant that fails the test is not.
+    /// Whether a statement is an `Fma` whose operands are tested. An `Fma` with a constant that fails the test has no
+    /// test.
     fn is_tested(&self, result: Value, op: &Op) -> bool {
         let Op::Fma(a, b, c) = *op else { return false };
         let passes = |value, grid| self.constants.get(&value).is_none_or(|bits| grid_of(*bits) >= Grid::Of(grid));

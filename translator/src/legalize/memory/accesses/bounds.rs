@@ -1,4 +1,4 @@
-//! Where memory begins and ends: allocations, of which the launch has a table, shared memory, local memory.
+//! The bounds of memory: of allocations, of which the launch has a table, of shared memory, and of local memory.
 
 use crate::ir::{Access, Builder, Builtin, Compare, MemoryOrder, Space, Type, Value};
 use ptx2spv_interface::allocations;
@@ -61,7 +61,7 @@ pub(crate) fn in_local(b: &Builder<'_>, offset: Value, bytes: u64) -> Value {
     within(b, offset, size, bytes)
 }
 
-/// Whether bytes begin at an offset of memory of a size, and end there.
+/// Whether bytes from an offset on lie in a memory of a size.
 pub(crate) fn within(b: &Builder<'_>, offset: Value, size: Value, bytes: u64) -> Value {
     let begins = b.ult(offset, size);
     let rest = b.sub(size, offset);

@@ -10,7 +10,7 @@ use ptx2spv_target::CheckedAccess;
 /// The most bytes from the first to the last of a group.
 const MAX_SPAN: u64 = 1 << 16;
 
-/// What accesses of a group have in common.
+/// The properties that the accesses of a group share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     pub space: Space,

@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 use super::bounds::within;
 use crate::ir::{Builder, Type, Value, Var};
 
-/// How many pointers have variables of their own; more share them.
+/// The number of pointers that have variables of their own; more pointers share them.
 const MAX: usize = 8;
 
-/// What an address is computed from.
+/// The origin of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Root {
     /// A push constant.
@@ -22,7 +22,7 @@ pub(crate) enum Root {
 /// For each pointer the allocation that it has hit last.
 #[derive(Default)]
 pub(crate) struct Hits {
-    /// Which of `slots` a pointer has.
+    /// The number in `slots` of a pointer's slot.
     numbers: FxHashMap<Root, usize>,
     slots: [Slot; MAX],
 }
@@ -58,7 +58,7 @@ impl Hits {
         self.slots[number].least = self.slots[number].least.min(bytes);
     }
 
-    /// Where the allocation is kept that a pointer has hit.
+    /// The variables that keep the allocation which a pointer has hit.
     pub fn of(&mut self, b: &Builder<'_>, root: Root) -> Hit {
         let slot = &mut self.slots[self.numbers.get(&root).copied().unwrap_or_default()];
         let (start, beginnings) = *slot.vars.get_or_insert_with(|| (b.var(Type::I64), b.var(Type::I64)));

@@ -34,14 +34,14 @@ use crate::opt::access_into;
 use ptx2spv_interface::push_constant;
 use ptx2spv_target::{CheckedAccess, CheckedSpace};
 
-/// What a launch tells of live allocations.
+/// The launch's data about live allocations.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocations {
-    /// Where the push constants have the address of the table.
+    /// Offset in the push constants of the table's address.
     pub table: u32,
     /// Size of the module's variables, and of what the host provides with them.
     pub variables: u64,
-    /// Where the latter begins.
+    /// Offset of the memory that the host provides.
     pub provided: u64,
     /// Size of the parameter block, if it is a buffer.
     pub params: Option<u32>,
@@ -168,15 +168,15 @@ struct Checks {
     allocations: Allocations,
     has_shared: bool,
     has_local: bool,
-    /// What defines the function's values.
+    /// The definitions of the function's values.
     definitions: IndexVec<Value, Option<Op>>,
-    /// What variables are set to.
+    /// The values that variables are set to.
     sets: IndexVec<Var, Vec<Value>>,
     hits: Hits,
 }
 
 impl Checks {
-    /// What must be checked of an access, if anything.
+    /// The check that an access needs, if it needs one.
     fn checked(&self, function: &Function, stmt: &Stmt) -> Option<Checked> {
         let (kind, address) = kind_of(function, stmt)?;
         let checked = Checked { kind, place: place(&self.definitions, address), is_weak: is_weak(stmt) };
@@ -241,7 +241,7 @@ impl Checks {
         Bytes { address: offset_by(b, first, group.lowest), count: group.span, root: self.root(first) }
     }
 
-    /// Whether the accesses of a group are legal, given the address of the first one. Reports those that aren't.
+    /// Whether the accesses of a group are legal, given the address of the first one. Reports illegal ones.
     fn are_legal(&mut self, b: &Builder<'_>, kind: Kind, first: Value, group: &Group) -> Value {
         let all = self.bytes(b, first, group);
         let legal = self.is_legal(b, kind, all, Search::Never);
@@ -260,7 +260,7 @@ impl Checks {
         )
     }
 
-    /// Whether each access of a group is legal, and reports those that aren't.
+    /// Whether each access of a group is legal. Reports illegal ones.
     fn is_each_legal(&mut self, b: &Builder<'_>, kind: Kind, first: Value, root: Root, members: &[Member]) -> Value {
         let mut all = b.bool(true);
         for member in members {
@@ -276,7 +276,7 @@ impl Checks {
         all
     }
 
-    /// Whether bytes are aligned for accesses of a kind, and lie in memory that these may reach.
+    /// Whether bytes are aligned for accesses of a kind, and lie in memory that these accesses may reach.
     fn is_legal(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
         b.and(b.is_zero(b.and_const(bytes.address, kind.bytes - 1)), self.is_inside(b, kind, bytes, search))
     }
@@ -291,7 +291,8 @@ impl Checks {
         }
     }
 
-    /// Whether an access lies at a known place, inside and aligned.
+    /// Whether an access is known to be legal: at a known place, inside and aligned, or to memory that the host
+    /// provides for the translator's own code.
     fn is_surely_legal(&self, function: &Function, kind: Kind, address: Value) -> bool {
         let Kind { space, bytes, .. } = kind;
         let fits = |offset: u64, size: u64| {
@@ -317,8 +318,9 @@ impl Checks {
         }
     }
 
-    /// Whether an address is computed from that of something that the host provides for the translator's own code, perhaps through a
-    /// variable that is null where there is no room. What a kernel gets of that is selected before, and so checked.
+    /// Whether an address is computed from the address of memory that the host provides for the translator's own code,
+    /// perhaps through a variable that is null where there is no room. An address that a kernel gets of such memory is
+    /// selected before, and so checked.
     fn is_provided(&self, address: Value) -> bool {
         let is_provided = |value: &Value| self.terms(*value).any(|term| self.is_in_provided(term));
         let is_null = |value: &Value| self.definitions.of(*value) == Some(Op::Const(0));
@@ -343,7 +345,7 @@ impl Checks {
         })
     }
 
-    /// Whether a value is the address of the module's variables with an offset from which on the host provides.
+    /// Whether a value is the address of the module's variables plus an offset in the memory that the host provides.
     fn is_in_provided(&self, value: Value) -> bool {
         let Some(Op::Binary(Binary::Add, a, c)) = self.definitions.of(value) else { return false };
         let variables = Op::Builtin(Builtin::PushConstant(push_constant::VARIABLES_ADDRESS));
@@ -362,7 +364,7 @@ impl Checks {
         }
     }
 
-    /// What an address is computed from: of the parts of sums a push constant or else a variable.
+    /// The origin of an address: of the terms of its sum a push constant or else a variable.
     fn root(&self, address: Value) -> Root {
         let (mut todo, mut seen, mut found) = (vec![address], FxHashSet::default(), Root::Other(address));
         while let Some(value) = next_unseen(&mut todo, &mut seen) {
@@ -405,7 +407,8 @@ impl Checks {
         )
     }
 
-    /// Whether an access lies in the memory that the address's tag names. Spaces are left out as `expand_generic` does it.
+    /// Whether an access lies in the memory that the address's tag names. Spaces are left out as `expand_generic`
+    /// leaves them out.
     fn in_generic(&mut self, b: &Builder<'_>, kind: Kind, bytes: Bytes, search: Search) -> Value {
         let Bytes { address, count, .. } = bytes;
         let shared = self.has_shared && !kind.read_only;

@@ -144,7 +144,8 @@ fn gather(list: &mut Block, mut at: Option<Span>, is_moved: &impl Fn(&Stmt) -> b
     *list = done;
 }
 
-/// Which statements of a list that begins with a load are performed there: that load, others, and the values that these need.
+/// The numbers of the statements in a list that begins with a load which are performed there: that load, others, and
+/// the values that these need.
 fn moved_to(list: &[Stmt], is_moved: &impl Fn(&Stmt) -> bool) -> FxHashSet<usize> {
     // Where values are defined that may be computed at the first load, and variables that have changed since.
     let mut early: FxHashMap<Value, usize> = FxHashMap::default();
@@ -187,7 +188,7 @@ fn moved_to(list: &[Stmt], is_moved: &impl Fn(&Stmt) -> bool) -> FxHashSet<usize
     moved
 }
 
-/// Whether loads may change places with a statement that is one.
+/// Whether a statement is a load that may change places with other such loads.
 fn is_plain(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Load { .. }) && is_weak(stmt)
 }
