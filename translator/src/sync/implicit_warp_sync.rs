@@ -85,8 +85,8 @@ fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
     }
 }
 
-/// Whether only some threads may have written what others wait for on a way to a block's end, with no operation of the warp and no barrier
-/// after that.
+/// Whether only some threads may have stored a signal that others wait for on a way to a block's end, with no operation
+/// of the warp and no barrier after the store.
 fn may_have_signalled(cfg: &Cfg, before: &IndexVec<BlockId, Vec<BlockId>>, divergent: &[bool], end: BlockId) -> bool {
     let mut seen = FxHashSet::from_iter([end]);
     let mut todo = vec![end];
@@ -115,7 +115,7 @@ fn is_warp(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Warp(_))
 }
 
-/// Whether a statement writes what a loop in another thread may wait for.
+/// Whether a statement writes memory that a loop in another thread may wait for.
 fn is_signal(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Atomic(_) => true,
@@ -128,7 +128,7 @@ fn warp_sync() -> Stmt {
     Stmt::Warp(Warp { results: Vec::new(), op: WarpOp::Sync, members: None })
 }
 
-/// How a statement accesses words of shared memory that other threads read or write at any time.
+/// The access of a statement to words of shared memory that other threads read or write at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Load,

@@ -82,7 +82,7 @@ impl Loop {
         self.inside.get(block.position()) == Some(&true)
     }
 
-    /// Whether it has a single entry.
+    /// Whether the loop has a single entry.
     fn is_natural(&self) -> bool {
         self.back.windows(2).all(|pair| matches!(pair, [a, b] if a.1 == b.1))
     }
@@ -93,7 +93,7 @@ struct Paths<'s> {
     joins: Joins,
     /// The blocks that ended with a stop, each with the block where threads go on.
     stops: &'s FxHashMap<BlockId, BlockId>,
-    /// Where threads of a warp may diverge.
+    /// The branches where threads of a warp may diverge.
     branches: Vec<BlockId>,
 }
 
@@ -110,7 +110,8 @@ impl<'s> Paths<'s> {
         self.joins.of(block).is_none_or(|join| !here.has(join))
     }
 
-    /// Whether a path from a branch to a join in a loop may start an iteration; a quick answer that errs towards it.
+    /// Whether a path from a branch to a join in a loop may start an iteration; a quick answer that errs on the side of
+    /// yes.
     fn may_diverge(&self, here: &Loop) -> bool {
         let natural = here.is_natural();
         !here.back.iter().all(|(from, to)| self.is_last(here, *from) || natural && self.is_last(here, *to))

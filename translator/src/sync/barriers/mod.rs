@@ -42,7 +42,7 @@ use suspension::{Numbers, Suspending};
 /// The most threads of a block.
 const MAX_BLOCK: u32 = 1024;
 
-/// What [`resolve_barriers`] has made of a kernel.
+/// The result of [`resolve_barriers`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// The number of the block's threads, rounded up to whole warps, must be a multiple of this number, for which its
@@ -155,7 +155,7 @@ fn mark_arrivals(function: &mut Function, cfg: &mut Cfg) {
 }
 
 impl Red {
-    /// What this thread adds to the votes: 0 or 1.
+    /// This thread's addition to the votes: 0 or 1.
     fn vote(self, b: &Builder<'_>) -> Value {
         let counted = if self.reduction == Reduction::All { b.not(self.predicate) } else { self.predicate };
         b.bool_to(Type::I32, counted)

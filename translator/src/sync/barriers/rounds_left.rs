@@ -43,7 +43,7 @@ impl RoundsLeft {
         count(b, self.common);
     }
 
-    /// Whether none is left.
+    /// Whether no round is left.
     pub fn are_used_up(self, b: &Builder<'_>) -> Value {
         let one = b.i32(1);
         let [own, common] = self.variables().map(|left| b.compare(Compare::LessSigned, b.get(left), one));

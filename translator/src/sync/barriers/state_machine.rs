@@ -19,7 +19,7 @@ use crate::ir::{Block, Builder, Compare, Function, Type, Var, last_mark};
 /// State of a thread that has ended.
 const ENDED: u32 = 0;
 
-/// How threads wait for each other between iterations.
+/// The ways in which threads wait for each other between iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// At one barrier; then all go on.
@@ -37,7 +37,7 @@ enum Latch {
 /// The loop.
 struct StateMachine {
     latch_data: Latch,
-    /// What the thread does next: [`ENDED`], or the number of a place in the list of continuations plus one.
+    /// The thread's next step: [`ENDED`], or the number of a place in the list of continuations plus one.
     state: Var,
     /// The block at the end of the loop's body.
     latch: BlockId,

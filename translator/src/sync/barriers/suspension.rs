@@ -23,13 +23,13 @@ const LOCAL: Access = Access { space: Space::Local, ..GLOBAL };
 /// Alignment of local memory in the workspace: the size of the widest access.
 const LOCAL_ALIGN: u32 = 16;
 
-/// How blocks of a kernel are suspended.
+/// The way to suspend blocks of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Suspending {
     /// Offset of the workspace's address in the push constants.
     pub workspace: u32,
     pub numbers: Numbers,
-    /// Whether threads poll what other blocks have written.
+    /// Whether threads poll memory that other blocks write.
     pub polls: bool,
     /// The rounds of threads that pause in long loops.
     pub rounds: Option<RoundsLeft>,
@@ -48,21 +48,21 @@ impl Suspending {
 /// By which numbers workgroups find their parts of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Those in the grid, whose workspace begins as zeros.
+    /// The numbers in the grid, whose workspace begins as zeros.
     Grid,
-    /// Those in the dispatch, whose workspace counts dispatches.
+    /// The numbers in the dispatch, whose workspace counts dispatches.
     Dispatch,
 }
 
 /// The most words of local memory that are copied. Each takes a round of the driver's when it is saved and when it is restored.
 const MOST_COPIED: u32 = 512;
 
-/// How the workgroups' parts of a workspace are laid out.
+/// The layout of the workgroups' parts of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedLayout {
     /// Offset of the workspace's address in the push constants.
     address: u32,
-    /// How the workgroups are numbered.
+    /// The numbering of the workgroups.
     numbers: Numbers,
     /// Words that a thread saves.
     words: u32,
@@ -86,7 +86,7 @@ pub struct Block {
     local_words: u32,
 }
 
-/// Where the parts of a block's state lie in the workspace.
+/// The places of the parts of a block's state in the workspace.
 pub struct SavedState {
     /// Address of its status.
     pub status: Value,
@@ -121,7 +121,7 @@ impl SavedLayout {
         self.place(b).local
     }
 
-    /// Where the parts of a block's state lie.
+    /// The places of the parts of a block's state.
     fn place(self, b: &Builder<'_>) -> SavedState {
         let mut threads = block_threads(b);
         let mut index = b.builtin(Builtin::ThreadIndex);
@@ -210,12 +210,12 @@ impl Block {
         Self { layout, own_words, vars, var_words, local_words }
     }
 
-    /// How its part of the workspace is laid out.
+    /// The layout of the block's part of the workspace.
     pub fn layout(&self) -> SavedLayout {
         self.layout
     }
 
-    /// Where the parts of its state lie.
+    /// The places of the parts of the block's state.
     pub fn place(&self, b: &Builder<'_>) -> SavedState {
         self.layout.place(b)
     }

@@ -20,7 +20,7 @@ pub enum Sharing {
 
 /// The words.
 pub struct TripleBuffer {
-    /// Where they are.
+    /// The shared memory of the words.
     memory: OwnShared,
     /// Whose they are: each block has its own, or all have the same.
     sharing: Sharing,

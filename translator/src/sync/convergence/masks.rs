@@ -20,13 +20,13 @@ pub struct Definitions<'c> {
     before: &'c IndexVec<BlockId, Vec<BlockId>>,
     /// The operation that defines each value, if one does.
     values: Vec<Option<&'c Op>>,
-    /// Where each value that is read from a variable is defined: the block, and the number of statements before it.
+    /// The place of each read of a variable, by its value: the block, and the number of statements before it.
     reads: FxHashMap<Value, (BlockId, usize)>,
     /// Results of warp operations, with their blocks.
     warps: FxHashMap<Value, (&'c Warp, BlockId)>,
     /// The variables that each block assigns.
     assigns: IndexVec<BlockId, FxHashSet<Var>>,
-    /// What values are copies of, as far as that has been asked for.
+    /// The values that values are copies of, as far as they have been asked for.
     origins: RefCell<FxHashMap<Value, Value>>,
 }
 
@@ -51,7 +51,7 @@ pub struct Side<'a> {
     pub has: &'a dyn Fn(BlockId) -> bool,
 }
 
-/// Where a path that is followed backwards has come to.
+/// The place that a path followed backwards has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Reached {
     /// The blocks of a side.
@@ -63,8 +63,8 @@ enum Reached {
 /// The steps backwards from a block that a path has come to.
 type Steps<'a> = dyn Fn(BlockId, Reached) -> Vec<(BlockId, Reached)> + 'a;
 
-/// How many operations lie between a mask and the operations of a warp that it comes from, at most. Masks that come from further away are
-/// not followed.
+/// The most operations between a mask and the operations of a warp that it comes from. Masks that come from further
+/// away are not followed.
 const FAR: usize = 64;
 
 impl<'c> Definitions<'c> {
@@ -215,7 +215,8 @@ impl<'c> Definitions<'c> {
         }
     }
 
-    /// Whether a value is the number of the warp, or a comparison of it, in blocks whose rows are whole warps.
+    /// Whether a value is computed from the number of the warp alone, or compares that number, in blocks whose rows are
+    /// whole warps.
     pub fn tells_warps(&self, value: Value) -> bool {
         let thread = |value| matches!(self.op(value), Some(Op::Builtin(Builtin::ThreadId(0) | Builtin::ThreadIndex)));
         let multiple = |value, more: u64| {

@@ -99,11 +99,11 @@ struct ConvergencePoint {
 
 /// Variables of the loop.
 struct Loop {
-    /// Where the thread goes on in this iteration: the number of a continuation plus one, or 0 if the thread waits.
+    /// The continuation of the thread in this iteration: its number plus one, or 0 if the thread waits.
     state: Var,
     /// The kind of operation at which the thread waits, plus one; or 0.
     waits: Var,
-    /// Where the thread goes on after that operation.
+    /// The continuation of the thread after that operation.
     resume: Var,
     /// The place after the loop for which the thread has left, plus one; or 0.
     left: Var,

@@ -36,7 +36,7 @@ pub struct ConvergenceRegion {
 }
 
 impl ConvergenceRegion {
-    /// Whether a block belongs to it.
+    /// Whether a block belongs to the region.
     pub fn has(&self, block: BlockId) -> bool {
         self.inside.get(block.position()) == Some(&true)
     }
@@ -95,7 +95,7 @@ pub fn region(function: &Function, cfg: &Cfg) -> Option<ConvergenceRegion> {
     graph.around(cfg, found)
 }
 
-/// What has been found so far.
+/// The blocks that have been found so far, with a region around them.
 #[derive(Default)]
 struct Found {
     /// Branches, operations, and the paths to them.
@@ -132,21 +132,21 @@ impl Found {
 struct Side {
     branch: BlockId,
     condition: Value,
-    /// Where the branch leads threads of this side.
+    /// The block to which the branch leads threads of this side.
     first: BlockId,
-    /// Where the branch leads threads of the other side.
+    /// The block to which the branch leads threads of the other side.
     other: BlockId,
     join: Option<BlockId>,
-    /// What is known of this side, once it is looked at.
+    /// Facts about this side, once it is looked at.
     known: Option<Known>,
 }
 
-/// What is known of a side.
+/// Facts about a side.
 struct Known {
     decided_by: Decision,
     /// The blocks of the side.
     here: BlockSet,
-    /// Those of them that threads can reach past a barrier.
+    /// The blocks of the side that threads can reach past a barrier.
     past: BlockSet,
     /// The operations of the side that have not been found to wait for threads elsewhere, by their numbers among the sites.
     sites: Vec<usize>,
@@ -300,9 +300,9 @@ struct Graph {
     faults: BlockSet,
     /// The blocks that end with a barrier at which their threads wait.
     barriers: BlockSet,
-    /// Those whose barrier all threads of a warp execute together.
+    /// The blocks whose barrier all threads of a warp execute together.
     aligned: BlockSet,
-    /// Those past which no thread comes before all threads of the block have come to a barrier.
+    /// The blocks past which no thread comes before all threads of the block have come to a barrier.
     meets: BlockSet,
     end: BlockId,
 }

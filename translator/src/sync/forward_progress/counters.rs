@@ -1,8 +1,9 @@
 //! Recognises loops that take their work from a counter: `while ((i = atomicAdd(&next, 1)) < n)`.
 //!
-//! What such a loop reads depends on other threads, but it does not wait for them: each iteration's own addition brings the counter nearer to
-//! the limit at which the loop ends. So the direction counts: `while (atomicAdd(&lock, 1) != 0)` and `while (atomicAdd(&lock, 1) > 0)` take a
-//! lock, and wait. So does a loop that takes its addition back, as `while (atomicAdd(&come, 1) < n) atomicSub(&come, 1)`.
+//! The values that such a loop reads depend on other threads, but the loop does not wait for them: each iteration's own
+//! addition brings the counter nearer to the limit at which the loop ends. So the direction counts: `while
+//! (atomicAdd(&lock, 1) != 0)` and `while (atomicAdd(&lock, 1) > 0)` take a lock, and wait. So does a loop that takes
+//! its addition back, as `while (atomicAdd(&come, 1) < n) atomicSub(&come, 1)`.
 
 use std::cell::{Cell, RefCell};
 
@@ -17,7 +18,7 @@ const DEPTH: u32 = 32;
 /// The most values that a search looks at.
 const STEPS: u32 = 10_000;
 
-/// Where a counter goes.
+/// The direction of a counter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Up,
@@ -44,7 +45,7 @@ impl<'l, 'c> Search<'l, 'c> {
         self.passes_limit(condition, wanted, DEPTH) && self.steps.get() > 0
     }
 
-    /// Whether a value is the same in each turn, as far as is seen.
+    /// Whether a value is found to be the same in each turn.
     pub(super) fn is_constant(&self, value: Value) -> bool {
         self.steps.set(STEPS);
         self.is_fixed(value, DEPTH)
@@ -56,7 +57,8 @@ impl<'l, 'c> Search<'l, 'c> {
         depth.checked_sub(1)
     }
 
-    /// What the loop assigns to a variable, if no assignment depends on other threads by the way that leads to it.
+    /// The values that the loop assigns to a variable, if no assignment depends on other threads by the way that leads
+    /// to it.
     fn assigned(&self, var: Var) -> Option<Vec<Value>> {
         let values: Vec<Value> = self.of.assigned(var).collect();
         (!values.is_empty() && !self.others.is_controlled(var)).then_some(values)
@@ -84,7 +86,8 @@ impl<'l, 'c> Search<'l, 'c> {
         }
     }
 
-    /// Whether each turn moves a value in this direction: it is computed from what an addition to a counter has found.
+    /// Whether each turn moves a value in this direction, since the value is computed from the result of an addition to
+    /// a counter.
     fn counts(&self, value: Value, direction: Direction, depth: u32) -> bool {
         let Some(depth) = self.further(depth) else { return false };
         if let Some(atomic) = self.of.atomic(value) {

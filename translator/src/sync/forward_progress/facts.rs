@@ -1,4 +1,5 @@
-//! What a kernel and its loops compute, and what a loop's statements learn from other threads.
+//! Facts about a kernel's and a loop's computations, and about the statements by which a loop learns from other
+//! threads.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,7 +11,7 @@ use crate::ir::{
     for_each_operand, for_each_stmt, has_warp,
 };
 
-/// What a kernel computes, and in which blocks.
+/// The definitions, assignments and accesses of a kernel, with their blocks.
 pub(super) struct Kernel<'c> {
     pub(super) function: &'c Function,
     pub(super) cfg: &'c Cfg,
@@ -18,14 +19,14 @@ pub(super) struct Kernel<'c> {
     /// The places of all blocks in [`Cfg::reverse_postorder`].
     order: IndexVec<BlockId, u32>,
     pub(super) values: FxHashMap<Value, &'c Op>,
-    /// What variables are assigned, in the order of the blocks.
+    /// The values that variables are assigned, in the order of the blocks.
     pub(super) assigned: FxHashMap<Var, Vec<(BlockId, Value)>>,
-    /// How and from where values are loaded.
+    /// The accesses and addresses by which values are loaded.
     loaded: FxHashMap<Value, (BlockId, Access, Value)>,
     atomics: FxHashMap<Value, (BlockId, &'c Atomic)>,
-    /// What shuffles give, and what lanes offer to them.
+    /// The results of shuffles, with the values that lanes offer to them.
     shuffled: FxHashMap<Value, (BlockId, Value)>,
-    /// What is changed in memory, where other threads may look.
+    /// The changes of memory where other threads may look.
     changes: Vec<(BlockId, Change)>,
     /// The results of atomics that nothing reads.
     unread: FxHashSet<Value>,
@@ -94,7 +95,7 @@ fn is_read(atomic: &Atomic, unread: &FxHashSet<Value>) -> bool {
     atomic.result.is_some_and(|result| !unread.contains(&result))
 }
 
-/// What a loop computes.
+/// The definitions, assignments and accesses of a loop.
 pub(super) struct Loop<'c> {
     pub(super) kernel: &'c Kernel<'c>,
     pub(super) part: Part<'c>,
@@ -106,12 +107,12 @@ impl<'c> Loop<'c> {
         Self { kernel, part: Part::new(kernel.function, kernel.cfg, &kernel.order, blocks, inside) }
     }
 
-    /// Those about a loop of some of its blocks.
+    /// The facts about a loop of some of this loop's blocks.
     pub(super) fn within(&'c self, inside: &'c [bool]) -> Self {
         Self { kernel: self.kernel, part: self.part.within(inside) }
     }
 
-    /// What the loop assigns to a variable.
+    /// The values that the loop assigns to a variable.
     pub(super) fn assigned(&self, var: Var) -> impl Iterator<Item = Value> {
         let all = self.kernel.assigned.get(&var).map_or(&[][..], Vec::as_slice);
         let first = all.partition_point(|(block, _)| self.part.first() > Some(*block));
@@ -124,7 +125,7 @@ impl<'c> Loop<'c> {
         self.assigned(var).next().is_some()
     }
 
-    /// How and from where the loop loads a value.
+    /// The access and the address by which the loop loads a value.
     pub(super) fn loaded(&self, value: Value) -> Option<(Access, Value)> {
         let (block, access, address) = *self.kernel.loaded.get(&value)?;
         self.part.has(block).then_some((access, address))
@@ -136,18 +137,18 @@ impl<'c> Loop<'c> {
         self.part.has(block).then_some(atomic)
     }
 
-    /// What lanes offer to the shuffle of the loop that gives a value.
+    /// The value that lanes offer to the shuffle of the loop which gives a value.
     pub(super) fn shuffled(&self, value: Value) -> Option<Value> {
         let (block, offered) = *self.kernel.shuffled.get(&value)?;
         self.part.has(block).then_some(offered)
     }
 
-    /// What the loop changes in memory, where other threads may look.
+    /// The loop's changes of memory where other threads may look.
     pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.kernel.changes.iter().filter(|(block, _)| self.part.has(*block)).map(|(_, change)| change)
     }
 
-    /// Whether a statement learns what other threads have done.
+    /// Whether a statement learns from memory about other threads' doings.
     pub(super) fn learns(&self, stmt: &Stmt) -> bool {
         let Some((access, _)) = stmt.access() else { return false };
         match stmt {
@@ -158,7 +159,7 @@ impl<'c> Loop<'c> {
         }
     }
 
-    /// Whether all statements of the loop that learn something are among these.
+    /// Whether all statements of the loop that learn from other threads are among these.
     pub(super) fn learns_only_by(&self, learns: &dyn Fn(&Stmt) -> bool) -> bool {
         let mut only = true;
         for block in self.part.blocks().filter_map(|block| self.kernel.cfg.blocks.at(block)) {
@@ -179,7 +180,7 @@ impl<'c> Loop<'c> {
         self.learns(stmt) && stmt.access().is_some_and(in_global)
     }
 
-    /// Whether an atomic may take a lock: it replaces the value that it finds by another.
+    /// Whether an atomic may take a lock, since it replaces the value that it finds by another.
     fn takes(&self, atomic: &Atomic) -> bool {
         match (atomic.op, atomic.compare) {
             (AtomicOp::Exchange, _) => true,

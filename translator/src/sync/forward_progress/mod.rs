@@ -86,7 +86,8 @@ enum Exit {
 }
 
 impl Loop<'_> {
-    /// Whether an exit of the loop depends on what statements learn from other threads, which the thread doesn't bring about by itself.
+    /// Whether an exit of the loop depends on results of statements that learn from other threads, unless the thread
+    /// brings the exit about by itself.
     fn is_left_by(&self, learns: &dyn Fn(&Stmt) -> bool) -> bool {
         let mut found = false;
         self.look_at_exits(learns, |exit| {
@@ -96,7 +97,8 @@ impl Loop<'_> {
         found
     }
 
-    /// Whether the loop, which waits, waits for what it reads in global memory. `among_blocks` is set if that may be for threads of other blocks.
+    /// Whether the loop, which waits, waits for a change of global memory. `among_blocks` is set if threads of other
+    /// blocks may have to make the change.
     fn waits_for_global(&self, among_blocks: &mut bool) -> bool {
         let waits_for = |learns: &dyn Fn(&Stmt) -> bool| self.learns_only_by(learns) || self.is_left_by(learns);
         let for_blocks = waits_for(&|stmt| self.learns_of_blocks(stmt));
@@ -104,7 +106,7 @@ impl Loop<'_> {
         for_blocks || waits_for(&|stmt| self.learns_of_global(stmt))
     }
 
-    /// Whether all exits of the loop do, but for those that are taken at once or never.
+    /// Whether all exits of the loop depend on other threads, but for exits that are taken at once or never.
     fn is_left_by_others_alone(&self) -> bool {
         let (mut others, mut own) = (false, false);
         self.look_at_exits(&|stmt| self.learns(stmt), |exit| {

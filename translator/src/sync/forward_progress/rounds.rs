@@ -1,4 +1,4 @@
-//! What goes round by each back edge of a loop, for many edges in one search.
+//! The blocks that go round by each back edge of a loop, for many edges in one search.
 
 use std::collections::BinaryHeap;
 
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// What goes round by an edge, by a search for this edge alone.
+    /// The blocks that go round by an edge, by a search for this edge alone.
     fn round(edges: &[Edge], (last, first): Edge) -> BTreeSet<BlockId> {
         let mut round = BTreeSet::from([first, last]);
         let mut todo = vec![last];

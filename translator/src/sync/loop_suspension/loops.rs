@@ -17,7 +17,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Whether threads enter it at several blocks.
+    /// Whether threads enter the loop at several blocks.
     pub fn has_several_starts(&self) -> bool {
         self.back.first().is_some_and(|(_, start)| self.back.iter().any(|(_, other)| other != start))
     }

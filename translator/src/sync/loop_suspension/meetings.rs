@@ -1,8 +1,8 @@
-//! Where threads meet that do rounds of a long loop by themselves: they are suspended there, and all others with them.
+//! Meetings of threads that do rounds of a long loop by themselves: they are suspended there, and all others with them.
 //!
-//! A thread without rounds notes where it will go on, and goes to the meeting. There all threads vote: those of the block if a barrier
-//! follows, else those of the warp. If one of them has no rounds left, all are suspended. In the next dispatch that thread goes on in its loop, and the
-//! others wait for it at the meeting, where all vote again.
+//! A thread without rounds notes its continuation, and goes to the meeting. There all threads vote: those of the block
+//! if a barrier follows, else those of the warp. If one of them has no rounds left, all are suspended. In the next
+//! dispatch that thread goes on in its loop, and the others wait for it at the meeting, where all vote again.
 
 use super::super::barriers::triple_buffer::{Sharing, TripleBuffer};
 use super::super::barriers::{operations::store, push, set};
@@ -15,7 +15,7 @@ use crate::ir::{Builder, Compare, Function, Stmt, Type, Var, Vote, Warp, WarpOp}
 
 /// The meetings of a kernel.
 pub struct Meetings {
-    /// Where a thread will go on that has no rounds left; zero for others.
+    /// The continuation of a thread that has no rounds left; zero for others.
     pub pending: Var,
     places: Vec<Meeting>,
     /// For votes of the block.
@@ -25,7 +25,7 @@ pub struct Meetings {
 /// A block before the one where all threads meet.
 struct Meeting {
     block: BlockId,
-    /// Whether all threads of the block vote, and not those of a warp.
+    /// Whether all threads of the block vote, and not only those of a warp.
     of_block: bool,
 }
 

@@ -10,8 +10,9 @@
 //! all meet again. There they ask each other, and all are suspended if one is ([`meetings`]). Threads don't count that have left for the
 //! kernel's end without meeting others again.
 //!
-//! How far a thread's count can be behind the driver's, which counts the rounds of all threads that run in lockstep together, depends on that
-//! too. Where all do the same rounds, the counts are equal. Otherwise each round of the driver is one of some thread. So a thread has two counts.
+//! The lag of a thread's count behind the driver's, which counts the rounds of all threads that run in lockstep
+//! together, depends on this too. Where all do the same rounds, the counts are equal. Otherwise each round of the
+//! driver is a round of some thread. So a thread has two counts.
 
 mod loops;
 mod meetings;
@@ -44,7 +45,7 @@ use rounds::{Pause, Round, pauses, reaching};
 /// Several threads may write a block's status, all of them the same.
 const STATUS: Access = Access { order: MemoryOrder::Relaxed(Scope::Cta), ..GLOBAL };
 
-/// What has become of a kernel whose threads are suspended in loops.
+/// The result of suspending threads in a kernel's loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspendedLoops {
     /// The layout of what they save.
@@ -216,11 +217,11 @@ fn count(
     }
 }
 
-/// How threads of a kernel end a dispatch and begin the next.
+/// The variables and the saved state by which threads of a kernel end a dispatch and begin the next.
 struct Suspension {
     /// Offset of the workspace's address in the push constants.
     workspace: u32,
-    /// Where the thread goes on.
+    /// The thread's continuation.
     state: Var,
     /// The state of a thread that has ended.
     ended: u32,

@@ -49,8 +49,9 @@ pub fn pause_in_loops(
     Some(rounds)
 }
 
-/// Whether one of these ways leads to an operation of those lanes of a warp that happen to be there, without a barrier at which all threads
-/// of the block meet just before. Behind an operation that waits for its members, these would be apart from the others.
+/// Whether one of these ways leads to an operation of those lanes of a warp that happen to be there, without a barrier
+/// at which all threads of the block meet just before. Behind an operation that waits for its members, these lanes
+/// would be apart from the others.
 fn may_come_apart(cfg: &Cfg, ways: &[(BlockId, BlockId)]) -> bool {
     // `activemask` too: hardware might have more lanes there, and later operations take what it gives as their mask.
     let is_of_present = |stmt: &Stmt| matches!(stmt, Stmt::Warp(warp) if warp.members.is_none());

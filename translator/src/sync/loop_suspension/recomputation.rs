@@ -1,9 +1,11 @@
-//! What a suspended thread need not save, since a few operations give it again: parameters, the numbers of thread and block, constants that
-//! the compiler moved out of loops, addresses of elements that are a sum of others. Each word that is saved costs two accesses, for
-//! which drivers take long to compile, and what is restored counts as different in each thread.
+//! Recomputes variables that a suspended thread need not save, since a few operations give their values again:
+//! parameters, the numbers of thread and block, constants that the compiler moved out of loops, addresses of elements
+//! that are a sum of others. Each word that is saved costs two accesses, for which drivers take long to compile, and a
+//! restored value counts as different in each thread.
 //!
-//! Reads of such variables become the operations. That needs no knowledge of suspension: a variable with a single assignment whose operands
-//! haven't been assigned since, on whichever way control came, is what the assignment's operations give (available expressions).
+//! Reads of such variables become the operations. That needs no knowledge of suspension: a variable with a single
+//! assignment whose operands haven't been assigned since, on whichever way control came, has the value that the
+//! assignment's operations give (available expressions).
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +22,7 @@ use crate::ir::{
 const MOST_OPERATIONS: usize = 6;
 /// The most variables that they may read.
 const MOST_LEAVES: usize = 3;
-/// How many variables that are not saved must come from one for that to be saved in their place.
+/// The least number of unsaved variables that come from one variable for that variable to be saved in their place.
 const LEAST_SHARING: usize = 3;
 
 /// Lets reads of variables that are live where one of these blocks begins become operations, where that leaves less to be live.
@@ -39,14 +41,14 @@ pub fn recompute(function: &mut Function, cfg: &mut Cfg, heads: &[BlockId]) {
     }
 }
 
-/// How a variable is computed.
+/// The computation of a variable.
 struct Recipe {
     var: Var,
     /// Operations, operands first; the last gives the value. Among them are reads of other variables.
     operations: Vec<(Value, Op)>,
-    /// Those variables.
+    /// The variables that are read.
     leaves: Vec<Var>,
-    /// Those of them that are computed too.
+    /// The leaves that are computed too.
     expanded: Vec<Var>,
 }
 
@@ -69,9 +71,9 @@ struct Recipes {
     of: FxHashMap<Var, usize>,
     /// The recipes that read a variable.
     readers: FxHashMap<Var, Vec<usize>>,
-    /// Those that are available wherever their variables are read.
+    /// The recipes that are available wherever their variables are read.
     readable: FixedBitSet,
-    /// Those that take the place of reads.
+    /// The recipes that take the place of reads.
     chosen: FixedBitSet,
 }
 
@@ -212,8 +214,8 @@ impl Recipes {
         }
     }
 
-    /// What a recipe comes to with those of its leaves, as far as that isn't too much; `None` if the recipe is too long by itself. `under_way`
-    /// are the recipes that ask for it.
+    /// The cost of a recipe with the recipes of its leaves, as far as these aren't too long; `None` if the recipe is
+    /// too long by itself. `under_way` are the recipes that ask for the cost.
     fn cost(&self, number: usize, costs: &mut [Option<Cost>], under_way: &mut Vec<usize>) -> Option<Cost> {
         if under_way.contains(&number) || under_way.len() > MOST_OPERATIONS {
             return None;
@@ -291,7 +293,7 @@ impl Recipes {
     }
 }
 
-/// What takes the place of a read.
+/// The operations and reads that take the place of a read.
 #[derive(Clone)]
 struct Cost {
     operations: usize,
@@ -320,17 +322,17 @@ impl Cost {
     }
 }
 
-/// What is known of a block before a statement.
+/// Facts about a block's values and variables before a statement.
 #[derive(Default)]
 struct Known {
     /// The operations that give values, with their positions.
     values: FxHashMap<Value, (usize, Op)>,
-    /// Where variables were assigned last.
+    /// Positions of the last assignments of variables.
     assigned: FxHashMap<Var, usize>,
 }
 
 impl Known {
-    /// How a variable is computed that is assigned a value here.
+    /// The computation of a variable that is assigned a value here.
     fn recipe(&self, function: &Function, var: Var, value: Value) -> Option<Recipe> {
         let mut recipe = Recipe { var, operations: Vec::new(), leaves: Vec::new(), expanded: Vec::new() };
         (self.collect(function, value, &mut recipe, 2 * MOST_OPERATIONS) && !recipe.leaves.contains(&var))

@@ -1,4 +1,4 @@
-//! How threads go on in the next dispatch where they were suspended.
+//! Resumes threads in the next dispatch where they were suspended.
 
 use rustc_hash::FxHashMap;
 
@@ -11,13 +11,14 @@ use crate::ir::{Builder, Function, Var};
 /// State of a thread that begins.
 pub const START: u32 = 0;
 
-/// How threads go on in loops. A loop inside of others is reached through their starts, so that each loop keeps its single start.
+/// The blocks by which threads come back into loops. A loop inside of others is reached through their starts, so that
+/// each loop keeps its single start.
 pub struct Resumption {
     pub at: Option<Span>,
     pub state: Var,
-    /// Where a dispatch begins, by the thread's state.
+    /// The first block of a dispatch, by the thread's state.
     pub first: Vec<(u64, BlockId)>,
-    /// Where threads go on from the start of a loop that others lie in, by their states.
+    /// The next block from the start of a loop that others lie in, by the threads' states.
     pub inside: FxHashMap<BlockId, Vec<(u64, BlockId)>>,
     /// The number of states so far.
     pub states: u32,

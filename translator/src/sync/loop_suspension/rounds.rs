@@ -1,4 +1,4 @@
-//! How threads are suspended at the ends of rounds of long loops: with others, or by themselves.
+//! Suspension of threads at the ends of rounds of long loops: with others, or by themselves.
 
 use rustc_hash::FxHashSet;
 
@@ -17,7 +17,7 @@ pub struct Round {
     pub pause: Pause,
 }
 
-/// How a thread is suspended at the end of a round.
+/// The way in which a thread is suspended at the end of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pause {
     /// With all other threads of its block, which do the same rounds.
@@ -42,8 +42,8 @@ pub fn reaching(cfg: &Cfg, blocks: impl IntoIterator<Item = BlockId>) -> Vec<boo
     reaches
 }
 
-/// Which blocks threads may execute without the others, of those that stay where one of these blocks can be reached: whether a thread leaves
-/// does not concern those that stay.
+/// The blocks that threads may execute without the others, of the threads that stay where one of these blocks can be
+/// reached: whether a thread leaves does not concern those that stay.
 fn divergent_among_staying(function: &Function, cfg: &Cfg, reaches: &[bool]) -> Vec<bool> {
     let stays = |block: BlockId| reaches.get(block.position()) == Some(&true);
     let (mut function, mut cfg) = (function.clone(), cfg.clone());

@@ -1,4 +1,5 @@
-//! What one thread of the workgroup decides between two barriers: which named barriers are complete, and whether the loop goes on.
+//! Decisions that one thread of the workgroup takes between two barriers: which named barriers are complete, and
+//! whether the loop goes on.
 
 use super::super::operations::{self, WORD, store};
 use super::layout::{END, GLOBAL, GO_ON, PAUSED, REDUCES, SHARED, STUCK, SUSPENDED, WARPS, WORKED, block, field, head};
@@ -7,7 +8,8 @@ use crate::cfg::Barrier;
 use crate::ir::{Binary, Builder, Compare, Type, Value, Var};
 use ptx2spv_interface::workspace;
 
-/// How much longer a block with threads that poll shared memory runs before it is suspended. Such a thread may do work in its loop.
+/// The additional patience with a block whose threads poll shared memory, before the block is suspended. Such a thread
+/// may do work in its loop.
 const MORE_PATIENCE: u32 = 64;
 
 impl NamedBarriers {
@@ -71,8 +73,9 @@ impl NamedBarriers {
         store(b, self.head(b, head::VERDICT), verdict);
     }
 
-    /// Whether threads that can go on can only poll, and the verdict in that case. Those that poll shared memory wait for threads of their
-    /// own block, so they alone don't suspend it; nor do they keep it from being suspended where another thread polls global memory.
+    /// Whether threads that can go on can only poll, and the verdict in that case. Threads that poll shared memory wait
+    /// for threads of their own block, so they alone don't suspend the block; nor do they keep it from being suspended
+    /// where another thread polls global memory.
     fn poll(&self, b: &Builder<'_>, polling: &Polling, notes: Value, nobody: Value) -> (Value, Value) {
         let zero = b.i32(0);
         let [global, shared] = [GLOBAL, SHARED].map(|bit| b.is_nonzero(b.and_const(notes, bit.into())));
@@ -127,7 +130,7 @@ impl NamedBarriers {
         });
     }
 
-    /// How many threads have left, of those warps of a block that were seen at a barrier.
+    /// The number of threads that have left, of those warps of a block that were seen at a barrier.
     fn absent(&self, b: &Builder<'_>, rank: Value, seen: Value, gone: Value) -> Value {
         let seen = b.load_one(WORD, seen);
         let simple = b.or(b.compare_const(Compare::Equal, seen, u32::MAX.into()), b.is_zero(gone));
@@ -148,7 +151,7 @@ impl NamedBarriers {
     }
 }
 
-/// What one thread finds out about barriers.
+/// Facts about barriers that one thread finds out.
 struct Tally {
     /// One bit for each complete barrier.
     complete: Var,

@@ -9,9 +9,10 @@ pub mod head {
     pub const READY: u32 = 0;
     /// The bit of the cluster's barrier if that barrier is complete.
     pub const COMPLETE: u32 = 1;
-    /// Whether there is another iteration: [`super::GO_ON`] and so on.
+    /// The verdict on another iteration: [`super::GO_ON`] and so on.
     pub const VERDICT: u32 = 2;
-    /// What threads poll, and whether one has no rounds left: bits of [`super::GLOBAL`], [`super::SHARED`] and [`super::PAUSED`].
+    /// Notes of threads on the memory that they poll, and on a thread without rounds left: bits of [`super::GLOBAL`],
+    /// [`super::SHARED`] and [`super::PAUSED`].
     pub const NOTES: u32 = 3;
     /// Number of these words.
     pub const WORDS: u32 = 4;
@@ -30,7 +31,7 @@ pub mod block {
 /// Words of a barrier's record.
 pub mod field {
     pub const ARRIVED: u32 = 0;
-    /// How many threads it waits for, rounded up to whole warps; zero while no thread has arrived.
+    /// The number of threads that the barrier waits for, rounded up to whole warps; zero while no thread has arrived.
     pub const EXPECTED: u32 = 1;
     /// One bit for each warp that has arrived with at least one thread.
     pub const SEEN: u32 = 2;
@@ -73,7 +74,7 @@ pub struct Layout {
     pub blocks: u32,
     /// Number of a block's barriers: the highest that is used, plus one, and those of its warpgroups, which come last.
     pub barriers: u32,
-    /// Whether the cluster's barrier is used.
+    /// Whether the kernel uses the cluster's barrier.
     pub cluster: bool,
     /// Whether one of the barriers has a count of threads.
     pub counted: bool,

@@ -46,19 +46,19 @@ pub struct NamedBarriers {
     waits: Var,
     /// The last verdict.
     verdict: Var,
-    /// How the block is suspended, if it can be.
+    /// The way to suspend the block, if it can be suspended.
     suspending: Option<Suspending>,
-    /// What a cooperative launch needs.
+    /// The state for a cooperative launch.
     polling: Option<Polling>,
 }
 
 /// State for waiting on other blocks; the variables are those of the workgroup's first thread.
 struct Polling {
-    /// Where the push constants have the address of the launch's workspace.
+    /// Offset in the push constants of the address of the launch's workspace.
     workspace: u32,
-    /// How often in succession threads could do nothing but look again at what other blocks have done.
+    /// The number of times in succession that threads could do nothing but look again at the doings of other blocks.
     idle: Var,
-    /// Whether they could do anything else in this dispatch.
+    /// Whether threads could do anything else in this dispatch.
     active: Var,
     /// Of each thread: whether it has stored something since it polled last.
     worked: Var,
@@ -113,7 +113,7 @@ impl NamedBarriers {
         }
     }
 
-    /// How the block is suspended, if it can be.
+    /// The way to suspend the block, if it can be suspended.
     pub fn suspending(&self) -> Option<Suspending> {
         self.suspending
     }
