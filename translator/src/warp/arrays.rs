@@ -24,13 +24,13 @@ impl Array {
 }
 
 pub(super) struct Arrays {
-    /// Where the arrays begin in local memory.
+    /// Offset of the arrays in local memory.
     pub(super) start: u32,
-    /// Where the next array may begin.
+    /// The first free offset, for the next array.
     pub(super) end: u32,
     /// The arrays of the old function's variables that may differ between threads.
     pub(super) vars: FxHashMap<Var, Array>,
-    /// How often each variable is read in the old function.
+    /// The number of reads of each variable in the old function.
     pub(super) reads: FxHashMap<Var, u32>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::ir::{Class, Stmt, has_collective};
 
-/// Whether all threads of a subgroup must execute a statement together. Given for statements of a list that they execute together: a break
-/// in such a list leaves a loop that is collective too.
+/// Whether all threads of a subgroup must execute a statement together. The statement stands in a list that they
+/// execute together: a break in such a list leaves a loop that is collective too.
 pub(super) fn is_collective(stmt: &Stmt) -> bool {
     match stmt.class() {
         Class::Collective(_) | Class::Break => true,

@@ -98,7 +98,7 @@ impl Pack<'_> {
         self.b.push(stmt);
     }
 
-    /// Whether an operation can be done at once for all lanes, whether or not they take part. `settled`: all
+    /// Whether an operation can be done at once for all lanes, whether or not they take part. `settled` says that all
     /// assignments before the operation are done.
     fn is_ready(&self, op: &Op, settled: bool) -> bool {
         if !op.is_speculatable() || matches!(op, Op::Get(_)) && !settled {

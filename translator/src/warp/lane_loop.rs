@@ -14,14 +14,14 @@ use super::parallel_region::Own;
 use crate::diagnostic::Span;
 use crate::ir::{Op, Stmt, Type, Value, Var, for_each_read, for_each_use};
 
-/// How a region uses variables that may differ between threads.
+/// The variables that a region uses and that may differ between threads.
 #[derive(Default)]
 struct Registers {
     /// Variables that are read where the region may not have assigned them.
     inputs: Vec<Var>,
     /// Variables that are assigned.
     assigned: Vec<Var>,
-    /// How often each is read.
+    /// The number of reads of each variable.
     reads: FxHashMap<Var, u32>,
 }
 

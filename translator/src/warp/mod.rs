@@ -115,7 +115,7 @@ pub fn pack(function: &mut Function, workgroups: &Workgroups, blocks: Blocks) ->
     Ok(())
 }
 
-/// How [`pack`] lays a function's threads on invocations; `None` if each thread is one.
+/// The mapping of a function's threads to invocations by [`pack`]; `None` if each thread is an invocation.
 fn packing(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> Option<Packing> {
     let count = function.cluster.map_or(1, Cluster::blocks);
     if has_warp(&function.body) {
@@ -130,7 +130,7 @@ pub fn lanes(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> u3
     packing(function, workgroups, blocks).map_or(1, |packing| packing.lanes)
 }
 
-/// Whether [`pack`] lays each warp of a function with warp operations on a subgroup of 32 invocations.
+/// Whether [`pack`] maps each warp of a function with warp operations to a subgroup of 32 invocations.
 pub fn are_lanes_invocations(function: &Function, workgroups: &Workgroups, blocks: Blocks) -> bool {
     let count = function.cluster.map_or(1, Cluster::blocks);
     let packing = choose::for_warps(workgroups, blocks, count, distant_shuffles(function));

@@ -19,13 +19,13 @@ pub(super) struct Pack<'f> {
     pub(super) in_loops: bool,
     /// Arrays of values that differ from lane to lane, for such loops.
     pub(super) arrays: Arrays,
-    /// Where each value of the old function is.
+    /// The place of each value of the old function.
     pub(super) values: IndexVec<Value, Slot>,
     /// The variables, by lane, that stand for each variable of the old function that may differ between threads.
     pub(super) vars: IndexVec<Var, Vec<Var>>,
-    /// What defines each value of the old function.
+    /// The definition of each value of the old function.
     pub(super) definitions: IndexVec<Value, Option<Op>>,
-    /// How often each value of the old function is used.
+    /// The number of uses of each value of the old function.
     pub(super) uses: IndexVec<Value, u32>,
     /// Bytes of local memory of one lane.
     pub(super) local_bytes: u32,
@@ -128,7 +128,7 @@ pub(super) enum Lane {
     Present(Value),
 }
 
-/// Where a value of the old function is.
+/// The place of a value of the old function.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     /// Not defined yet, or only within a parallel region.

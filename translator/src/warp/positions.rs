@@ -4,7 +4,7 @@ use super::choose::WARP;
 use crate::ir::{Builder, Builtin, Compare, Value};
 use ptx2spv_target::{Cluster, Packing};
 
-/// Which threads an invocation has.
+/// The order in which invocations take threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThreadOrder {
     /// Thread `g * S * L + l * S + s` is lane `l` of invocation `s` of subgroup `g`: warps stay together.

@@ -1,5 +1,5 @@
-//! What other lanes have as a value where a lane can compute that itself: an address of a matrix' row, say, that comes from the lane's number. A
-//! driver moves such operations out of loops, and not shuffles.
+//! Recomputes values of other lanes where a lane can compute them itself: an address of a matrix' row, say, that comes
+//! from the lane's number. A driver moves such operations out of loops, and not shuffles.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Which values and variables are the same for all threads of a subgroup.
+//! Finds the values and variables that are the same for all threads of a subgroup.
 //!
 //! Flow-insensitive over variables, as [`crate::cfg`]'s analysis for blocks is, and erring towards "different" only. A loaded value counts
 //! as the same only if no thread writes that memory: control flow depends on the analysis, and a race must not break it.
