@@ -21,7 +21,7 @@ struct Fault {
     kind: FindingKind,
     /// Part of the instruction.
     instruction: &'static str,
-    /// Its workgroup and the invocation's number there, if they are certain.
+    /// The invocation's workgroup, and its number there, if they are certain.
     invocation: Option<(u32, u32)>,
     /// Expected text of the message.
     says: &'static [&'static str],

@@ -63,7 +63,7 @@ pub struct CacheUsage {
     pub kind: &'static str,
     /// Number of files.
     pub files: u64,
-    /// Bytes in all of them.
+    /// Bytes in all files.
     pub bytes: u64,
 }
 

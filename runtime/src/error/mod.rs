@@ -19,8 +19,8 @@ use crate::texel::format::FormatError;
 /// The result of a call: its value, or the [`Error`] that prevented it.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
-/// Why something could not be done. The fields have names as they are in PTX; messages have the C++ names of kernels, except where
-/// they list what to ask for.
+/// The reason why a call failed. The fields have names as they are in PTX; messages have the C++ names of kernels, except where they list
+/// what to ask for.
 ///
 /// ```
 /// use ptx2spv_runtime::{Config, Device, Error, Source};
@@ -311,7 +311,8 @@ pub enum Error {
         reason: String,
     },
     /// The reference device, or a kernel that checks its accesses ([`LoadOptions::check_accesses`](crate::LoadOptions::check_accesses)),
-    /// found something in kernels that they can't go on after: what they and those after them wrote is incomplete. Reported once, by the first call that waits for them or reads from the device; the device goes on working.
+    /// found something in kernels that they can't go on after. The results of these kernels and of later ones are incomplete. Reported
+    /// once, by the first call that waits for the kernels or reads from the device; the device goes on working.
     #[error("{}", fault_list(findings))]
     Fault {
         /// The findings that stopped kernels, in the order of the launches; at least one.

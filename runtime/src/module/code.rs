@@ -191,7 +191,7 @@ impl Shipped {
         self.interface.entry(name).filter(alike)
     }
 
-    /// One of the kernels.
+    /// A kernel of the module.
     pub fn version(&self, entry: &Entry) -> Version {
         Version::new(entry.clone(), self.shader.clone(), Duration::ZERO)
     }

@@ -234,7 +234,7 @@ impl MipmappedArray {
         self.storage.levels.len() as u32
     }
 
-    /// One of the levels, sharing the memory.
+    /// A level, which shares the array's memory.
     ///
     /// # Errors
     /// [`TextureError::NoLevel`].

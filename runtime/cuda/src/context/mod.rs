@@ -81,7 +81,7 @@ pub(crate) fn current() -> Result<Arc<Context>> {
     Ok(context)
 }
 
-/// The same; `None` if the thread has no current context.
+/// The thread's current context as [`current`] gives it; `None` if the thread has none.
 pub(crate) fn current_if_any() -> Result<Option<Arc<Context>>> {
     state::check()?;
     top().map(|_| current()).transpose()

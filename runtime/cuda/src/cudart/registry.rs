@@ -39,7 +39,7 @@ struct Variable {
 /// All registered objects by host address.
 #[derive(Default)]
 struct Registry {
-    /// By the addresses that programs use as handles.
+    /// Fat binaries, by the addresses that programs use as their handles.
     binaries: HashMap<u64, Arc<Binary>>,
     functions: HashMap<u64, Arc<Symbol>>,
     variables: HashMap<u64, Arc<Variable>>,

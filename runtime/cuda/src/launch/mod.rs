@@ -28,9 +28,9 @@ const FEW: usize = 32;
 /// The arguments of a launch, as the caller passes them.
 #[derive(Clone, Copy)]
 enum Arguments<'a> {
-    /// A pointer to each.
+    /// A pointer to each argument.
     Pointers(In<Memory>),
-    /// One buffer, with each at its parameter's offset.
+    /// A buffer, with each argument at its parameter's offset.
     Buffer(&'a [u8]),
 }
 

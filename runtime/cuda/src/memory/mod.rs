@@ -300,7 +300,7 @@ pub(crate) struct ReservedUsage {
     pub reserved_high: u64,
 }
 
-/// By ordinal.
+/// Reserved memory by device ordinal.
 static USAGE: RwLock<BTreeMap<c_int, ReservedUsage>> = RwLock::new(BTreeMap::new());
 
 impl Reserved {

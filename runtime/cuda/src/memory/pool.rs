@@ -43,7 +43,7 @@ struct Pools {
     current: PoolHandle,
 }
 
-/// By ordinal.
+/// Pools by device ordinal.
 static OF_DEVICES: Mutex<BTreeMap<c_int, Pools>> = Mutex::new(BTreeMap::new());
 
 fn make(pool: MemoryPool, device: c_int) -> Result<PoolHandle> {

@@ -19,7 +19,7 @@ pub(crate) struct Variables {
     pub context: Option<Arc<Context>>,
 }
 
-/// By the first address.
+/// Variables of modules, by their first address.
 static VARIABLES: RwLock<BTreeMap<u64, Variables>> = RwLock::new(BTreeMap::new());
 
 /// The variables that contain an address.

@@ -59,7 +59,7 @@ impl Library {
     }
 }
 
-/// The same kernel on a device; fails unless it is that device's or a library's.
+/// The kernel's handle on a device. Fails for a kernel of another device, unless the kernel is a library's.
 pub(crate) fn kernel_on(function: FunctionHandle, device: &Device) -> Result<FunctionHandle> {
     let known = function.get()?;
     if known.loaded.device.is(device) {

@@ -87,7 +87,7 @@ struct Primary {
     is_held: bool,
 }
 
-/// By ordinal.
+/// Primary contexts by device ordinal.
 static PRIMARY: Mutex<BTreeMap<c_int, Primary>> = Mutex::new(BTreeMap::new());
 
 /// Opens a device, whose addresses tell its memory, before a context is made. That may take seconds, in which other threads use other devices.

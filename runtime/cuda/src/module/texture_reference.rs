@@ -315,7 +315,7 @@ pub(crate) fn set_flags(reference: TextureReferenceHandle, flags: c_uint) -> Res
     Ok(())
 }
 
-/// One of the settings of a reference.
+/// A setting of a reference.
 fn tell<T>(reference: TextureReferenceHandle, what: impl FnOnce(&State) -> Option<T>) -> Result<T> {
     let reference = get(reference)?;
     what(&lock(&reference.state)).ok_or(INVALID_VALUE)

@@ -209,7 +209,7 @@ impl Memory {
         words.update(offset, bytes, f)
     }
 
-    /// Something that the host does to a range, which gives `None` where the range is not inside of an allocation.
+    /// An access of the host to a range. `act` gives `None` if the range is not inside of an allocation.
     fn host(&self, address: u64, bytes: u64, what: &str, act: impl FnOnce(&Words, u64) -> Option<()>) -> Result {
         let done = self.find(address).and_then(|(words, offset)| act(words, offset));
         done.ok_or_else(|| self.fault(address, bytes, &format!("the host's {what}")))

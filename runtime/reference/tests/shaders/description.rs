@@ -54,7 +54,7 @@ enum Content {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Looked {
-    /// Its number in [`Description::buffers`].
+    /// The buffer's number in [`Description::buffers`].
     pub buffer: usize,
     /// Width of its floats, if a tolerance applies.
     #[serde(default)]
@@ -138,7 +138,7 @@ impl Looked {
 /// A shader with all its files.
 #[derive(Debug)]
 pub struct Shader {
-    /// Its file name without extension.
+    /// The shader's file name without extension.
     pub name: String,
     pub spirv: Vec<u32>,
     /// The description of its run.

@@ -76,9 +76,9 @@ pub struct Party {
 /// The reason why two accesses race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Missing {
-    /// Nothing orders them.
+    /// Nothing orders the accesses.
     Order,
-    /// Both are atomic, but one's scope excludes the other invocation, and nothing orders them.
+    /// Both accesses are atomic, but the scope of one excludes the other invocation, and nothing orders them.
     Scope,
     /// A private access takes no part in synchronization (`NonPrivatePointer`).
     NonPrivate,
@@ -88,8 +88,8 @@ pub enum Missing {
     Visibility,
 }
 
-/// A data race: two accesses to the same bytes that the memory model doesn't order, at least one of them a write and at
-/// least one not atomic. `first` came first in this run.
+/// A data race: two accesses to the same bytes that the memory model doesn't order, at least one of them a write. Two atomics race if they
+/// have different widths, or if the scope of one excludes the other invocation. `first` came first in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The first byte that both accessed.

@@ -289,7 +289,7 @@ impl AccessOrder {
 
 /// The knowledge that the participants of a control barrier exchange.
 enum Told {
-    /// Everything they know.
+    /// Everything that the participants know.
     All(Release),
     /// Only the knowledge of earlier release barriers, since this barrier doesn't release.
     Fences(Option<Arc<Message>>),

@@ -26,7 +26,8 @@ use crate::sync::lock;
 pub(crate) enum BlockLocation {
     /// The fastest memory for the device. Mapped only on devices that share the host's memory.
     Device,
-    /// The same, but never `VkMemoryDedicatedAllocateInfo`: NVIDIA's driver has addresses of their own for such allocations.
+    /// Memory as for [`Self::Device`], but never `VkMemoryDedicatedAllocateInfo`: NVIDIA's driver has addresses of their own for such
+    /// allocations.
     DeviceShared,
     /// Mapped, for the host to write once.
     Upload,
