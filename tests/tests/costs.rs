@@ -76,7 +76,7 @@ fn kernel(index: usize, count: usize, (instruction, result, operand): Operation)
     )
 }
 
-/// Whether an instruction is a product of a warpgroup. It stands between its fence and its wait, which count too.
+/// Whether an instruction is a product of a warpgroup. The product stands between its fence and its wait, which count too.
 fn is_of_warpgroup(instruction: &str) -> bool {
     instruction.starts_with("wgmma")
 }

@@ -6,7 +6,7 @@ use super::{Collective, Gather, Shuffle};
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     pub lane: u32,
-    /// Its value, or 1 if its condition holds.
+    /// The lane's value, or 1 if its condition holds.
     pub value: u32,
     /// The number that selects its source lane.
     pub by: u32,

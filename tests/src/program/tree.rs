@@ -24,9 +24,9 @@ pub const UNTOUCHED: u32 = 0xa5a5_a5a5;
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its statements.
+    /// The kernel's statements.
     pub body: Vec<Stmt>,
-    /// Its functions. Each takes two numbers, a mask and the remaining depth of calls. It begins with new registers,
+    /// The kernel's functions. Each takes two numbers, a mask and the remaining depth of calls. A function begins with new registers,
     /// computed from the numbers, and a local array of zeros. Its result is the sum of its registers.
     pub functions: Vec<Vec<Stmt>>,
 }

@@ -109,7 +109,7 @@ fn parameters_lie_in_their_spaces() {
     );
 }
 
-/// The same for these.
+/// ptxas refuses each of these too.
 #[test]
 fn arrays_without_a_size_are_external() {
     refused(".global .u32 ¦a[0]; .entry k() { ret; }", &["only `.extern` arrays can lack a size"]);

@@ -287,7 +287,7 @@ pub struct BoundFunction<'m> {
     launch: Launch,
     /// Additional attributes of the launch.
     attributes: Vec<LaunchAttribute>,
-    /// One for each parameter, with the parameter's size.
+    /// The bytes of each argument, of its parameter's size.
     args: Vec<Vec<u8>>,
 }
 

@@ -23,9 +23,10 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     pub kernel: String,
-    /// Whether the case passed, and the reason if it did not.
+    /// Whether the case passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
+    /// The reason if the case did not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Buffers and variables.

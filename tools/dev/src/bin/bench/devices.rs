@@ -25,7 +25,7 @@ impl Devices {
         Ok(Self { cuda, vulkan })
     }
 
-    /// Their names, for the head of a report.
+    /// The devices' names, for the head of a report.
     pub fn names(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         if let Some(context) = &self.cuda {

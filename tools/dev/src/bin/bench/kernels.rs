@@ -78,7 +78,7 @@ struct Row {
     cuda_seconds: Option<f64>,
     /// Time of CUDA's driver to compile and load the module.
     cuda_load_seconds: Option<f64>,
-    /// One for each of [`Arguments::codes`].
+    /// The results of each of [`Arguments::codes`].
     vulkan: Vec<VulkanRow>,
 }
 

@@ -36,7 +36,7 @@ impl Limits {
         Ok(limits)
     }
 
-    /// Of several kinds of work, the one with the highest share of its limit.
+    /// The work with the highest share of its limit.
     pub fn achieved(&self, works: impl IntoIterator<Item = Work>, seconds: f64) -> Option<Achieved> {
         let achieved = |work: Work| {
             let (_, limit) = self.0.iter().find(|(unit, _)| *unit == work.unit)?;

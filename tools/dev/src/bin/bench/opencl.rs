@@ -75,7 +75,7 @@ struct Row {
     kernel: &'static str,
     size: String,
     opencl_seconds: f64,
-    /// One for each of [`Arguments::codes`].
+    /// The results of each of [`Arguments::codes`].
     vulkan: Vec<Option<VulkanRow>>,
 }
 

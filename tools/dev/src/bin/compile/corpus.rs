@@ -17,7 +17,7 @@ const BLOCK: [u32; 3] = [256, 1, 1];
 /// Kernels in whose PTX a compiler has unrolled the loop, whose rounds do the work of so many of the twin's.
 const UNROLLED: [(&str, u64); 4] = [("bfs", 2), ("naive_product", 2), ("radix_sort", 4), ("spmv_csr", 2)];
 
-/// Of the files of single instructions, every one of so many.
+/// One of this many files of single instructions is compiled.
 const SAMPLE: usize = 10;
 
 /// Statistics of a kernel's machine code, or of all kernels of a file together.
@@ -105,7 +105,8 @@ pub fn name(file: &Path) -> String {
     file.strip_prefix(&repository).unwrap_or(file).display().to_string()
 }
 
-/// Whether a file has the bench's kernel of that name, and not another one: the bench's own files, and launch cases named as their kernels are.
+/// Whether a file has the bench's kernel of that name, and not another kernel: the bench's own files, and launch cases named as their
+/// kernels are.
 fn is_measured(file: &Path, entry: &str) -> bool {
     let in_folder = |folder: &str| file.parent().is_some_and(|parent| parent == repository().join(folder));
     let is_named = file.file_stem().is_some_and(|stem| entry.starts_with(&*stem.to_string_lossy()));

@@ -25,7 +25,7 @@ pub struct Compiled {
     /// Invocations that run together.
     #[serde(default)]
     pub subgroup: u32,
-    /// By the driver's names for them.
+    /// Statistics, by the driver's names.
     pub statistics: BTreeMap<String, f64>,
     /// The last of the texts that the driver shows, which is the machine code.
     #[serde(default)]

@@ -28,7 +28,7 @@ pub enum Family {
 pub enum Support {
     /// Everything translates.
     Full,
-    /// Some of it translates. Lists what is missing.
+    /// Some uses translate. Lists the missing ones.
     Part(Vec<String>),
     /// Nothing translates: every use is an error.
     None,
