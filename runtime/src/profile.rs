@@ -1,7 +1,8 @@
-//! The profile: where the time goes. With the environment variable [`PROFILE_VARIABLE`], the process prints tables of kernels, copies and calls when
-//! it ends, and writes a trace in Chrome's format, which Perfetto shows.
+//! The profile: where the time goes. With the environment variable [`PROFILE_VARIABLE`], the process prints tables of kernels, copies and
+//! calls when it ends, and writes a trace in Chrome's format, which Perfetto shows.
 //!
-//! Back ends report what the device did ([`DeviceProfile`]), by its own clock where it has one. Everything else is a [`ProfileRange`] of a thread.
+//! Back ends report the device's work ([`DeviceProfile`]), by its own clock where it has one. Everything else is a [`ProfileRange`] of a
+//! thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -146,8 +146,8 @@ const MATRICES: &[&str] = &["ldmatrix", "stmatrix", "wgmma", "wmma"];
 /// Instructions that read the description of a texture or surface, and its texels; some write or report.
 const TEXTURES: &[&str] = &["tex", "tld4", "txq", "suld", "suq", "sured", "sust"];
 
-/// Lines before loops that wait for other threads, in kernels without barriers. The operation that synchronizes these
-/// threads has such a line.
+/// Lines before loops that wait for other threads, in kernels without barriers. The operation that synchronizes the threads has one of
+/// these lines.
 const WAITING: &[(&str, u32)] = &[
     ("instructions/matrix_warpgroups.ptx", 2986),
     ("instructions/matrix_warpgroups.ptx", 3010),

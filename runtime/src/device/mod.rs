@@ -70,7 +70,7 @@ struct Shared {
     default_pool: MemoryPool,
     /// The image bits that all textures have in common.
     texture_bits: Arc<TextureBits>,
-    /// Whether a module may read textures by samplers.
+    /// Whether a module accepts reads of textures by samplers that are not exact.
     wants_images: AtomicBool,
     /// The region that all buffers come from while a module with 32-bit pointers is loaded.
     near: Mutex<Option<Arc<Near>>>,
@@ -134,8 +134,8 @@ impl Device {
         &self.shared.texture_bits
     }
 
-    /// The image of a texture's array, which has one level and no layers. `None` if no module reads such an image, and if the device has
-    /// none such or no memory for one.
+    /// The image of a texture's array, which has one level and no layers. `None` if the image isn't as exact as loads and no module accepts
+    /// inexact ones, or if the device has no such image or no memory for it.
     pub(crate) fn image(&self, record: &Record) -> Result<Option<Box<dyn Image>>> {
         if !self.shared.wants_images.load(Relaxed) && !is_exact(&self.target().facts, record) {
             return Ok(None);
@@ -221,7 +221,7 @@ impl Device {
         lock(&self.shared.near).clone()
     }
 
-    /// The region, if such a module is loaded.
+    /// The region, if a module with 32-bit pointers is loaded.
     pub(crate) fn needed_near(&self) -> Option<Arc<Near>> {
         self.near().filter(|near| near.is_needed())
     }

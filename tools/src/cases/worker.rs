@@ -20,7 +20,7 @@ use super::suite::Runner;
 use super::{Backend, Case, Verdict};
 use crate::watch;
 
-/// The environment variable that marks such a process.
+/// The environment variable that marks the separate process.
 const VARIABLE: &str = "PTX2SPV_RUNS_CASES";
 
 /// Begins an answer, since drivers and layers may write lines too.
@@ -164,7 +164,7 @@ impl Drop for Process {
     }
 }
 
-/// Whether this process was started by [`Worker::start`].
+/// Whether this process is a worker, started by [`Worker::start`].
 pub fn is_worker() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }

@@ -62,7 +62,7 @@ impl Drop for Capture {
     }
 }
 
-/// The captures in which such a stream takes part.
+/// The captures for which a predicate of stream and capture holds.
 fn concerned(is_concerned: impl Fn(&MadeStream, &Sequence) -> bool) -> Vec<Arc<Sequence>> {
     if CAPTURED.load(Ordering::SeqCst) == 0 {
         return Vec::new();

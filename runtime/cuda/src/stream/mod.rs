@@ -126,8 +126,8 @@ impl Used {
         command.run(&self.context, &self.stream).map_err(|code| self.context.broken_by(code))
     }
 
-    /// Whether commands become nodes of a graph. Fails if the capture is invalid. Fails also for the legacy stream while streams are
-    /// captured that would wait for it.
+    /// Whether commands become nodes of a graph. Fails if the capture is invalid, and for the legacy stream while streams ordered with it are
+    /// captured.
     pub fn is_capturing(&self) -> Result<bool> {
         self.point().map(|point| point.is_some())
     }

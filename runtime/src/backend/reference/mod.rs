@@ -25,7 +25,7 @@ pub(crate) fn open(options: Option<&ReferenceOptions>) -> Result<(Arc<dyn Backen
     Ok(with_config(config(options)?))
 }
 
-/// The information of such a device.
+/// The information about a reference device with these options.
 pub(crate) fn describe(options: Option<&ReferenceOptions>) -> Result<DeviceInfo> {
     Ok(DeviceInfo::reference(&config(options)?))
 }
