@@ -138,7 +138,7 @@ fn functions_that_wait() {
     assert!(4 * many < 9 * few && many < 300_000, "{few} words for 10 functions, {many} for 20");
 }
 
-/// There are as many ways from an address to what it is the sum of as the Fibonacci number says, and each value is looked at once.
+/// The number of ways from an address to the terms of its sum is a Fibonacci number, and each value is looked at once.
 #[test]
 fn sums_of_sums() {
     let sums = "add.u64 %rd1, %rd1, %rd2;\nadd.u64 %rd2, %rd1, %rd2;\n".repeat(100);

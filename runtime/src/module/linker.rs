@@ -101,7 +101,7 @@ pub fn read_programs(name: &str, bytes: &[u8], choice: Choice) -> Result<Vec<Sou
     Ok(programs.into_iter().map(|program| source(name, program)).collect())
 }
 
-/// A program as it is loaded.
+/// The source of a program in a binary, for loading.
 fn source(name: &str, program: fatbin::Program) -> Source {
     let mut modules: Vec<Source> =
         program.modules.into_iter().map(|module| Source::new(module.name, module.ptx)).collect();

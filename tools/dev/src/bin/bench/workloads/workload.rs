@@ -9,7 +9,7 @@ pub struct Workload {
     pub size: String,
     /// The PTX module.
     pub ptx: &'static str,
-    /// The kernel in it.
+    /// The kernel in the PTX module.
     pub entry: &'static str,
     pub grid: [u32; 3],
     /// Threads of a block.
