@@ -166,7 +166,7 @@ pub enum Init<'s> {
         name: Ident<'s>,
         /// To what; keywords such as `wrap` are addresses in form.
         value: Constant<'s>,
-        /// All of it.
+        /// The whole property.
         span: Span,
     },
 }
@@ -187,7 +187,7 @@ pub enum Constant<'s> {
     F64(u64),
     /// The address of a variable or function.
     Address {
-        /// Whose.
+        /// The variable or function whose address it is.
         symbol: Ident<'s>,
         /// Added to it, in bytes.
         offset: i64,
@@ -383,7 +383,7 @@ pub enum Operand<'s> {
         register: Option<Ident<'s>>,
         /// The constant in the index.
         number: i64,
-        /// All of it.
+        /// The whole element.
         span: Span,
     },
     /// `(a, b)` of a call.

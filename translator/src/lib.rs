@@ -105,7 +105,7 @@ impl Program {
     /// machine runs at once.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn with_threads(source: &Source, threads: Option<NonZeroUsize>) -> Result<Self, Diagnostics> {
         let refuse = |errors| Diagnostics::new(source.clone(), errors);
         let (mut modules, mut errors) = (Vec::new(), Vec::new());

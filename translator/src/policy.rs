@@ -14,7 +14,8 @@ pub struct Policy {
     pub byte_dots: bool,
     /// The products of matrices that the device's matrix units compute.
     pub matrix_units: BTreeSet<MatrixTypes>,
-    /// Whose products of matrices of floats are computed; `None` where they are left to the device.
+    /// The generation whose products of matrices of floats are computed; `None` where the products are left to the
+    /// device.
     pub generation: Option<Generation>,
     /// Integers of 64 bits.
     pub int64: Int64,
@@ -150,7 +151,7 @@ pub enum Samplers {
     Unused,
     /// The textures whose image is read as NVIDIA's hardware reads the texture.
     Exact,
-    /// All that have an image.
+    /// All textures that have an image.
     Any,
 }
 

@@ -25,7 +25,7 @@ const SCRAMBLED: u64 = 0x1_0000;
 const OF_ARCHITECTURE: u64 = 0x10_0000;
 const OF_FAMILY: u64 = 0x20_0000;
 
-/// One container.
+/// A container of a fat binary.
 #[derive(Clone, Debug)]
 pub struct Container<'a> {
     /// Whether the container was made for the linker (`nvcc -rdc=true`), so that only all containers together are a

@@ -48,7 +48,7 @@ impl fmt::Display for Kind {
 /// The architecture that an entry was compiled for: `sm_90a` and the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Architecture {
-    /// The number.
+    /// The number: 90 of `sm_90a`.
     pub number: u32,
     /// `a` for instructions of this architecture alone, `f` for those of its family.
     pub suffix: Option<char>,

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It isn't one of the kinds of files that have fat binaries.
+    /// A file of a kind that has no fat binaries.
     #[error("this is not an executable, library, object or fat binary: {0}")]
     Unknown(String),
     /// A file that could have fat binaries, and doesn't.

@@ -120,7 +120,7 @@ impl Contents {
         contents
     }
 
-    /// All that can matter to a device.
+    /// Contents to which every fact and every bug of a device matters.
     #[cfg(test)]
     pub(crate) fn everything() -> Contents {
         let functions =

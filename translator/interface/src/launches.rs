@@ -74,7 +74,7 @@ pub const HANDLES: u64 = 12;
 
 /// Bytes of the table for each function of the module, by rising numbers: see [`Function`].
 pub const FUNCTION_BYTES: u64 = 4 * FUNCTION_WORDS as u64;
-/// Words of that.
+/// Words of the table for each function.
 pub const FUNCTION_WORDS: u32 = 8;
 
 /// Words of a function in the table. All are zero for functions that are not kernels, or whose address is not taken.

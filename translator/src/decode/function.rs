@@ -211,7 +211,6 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         ty.ok_or_else(|| Diagnostic::internal("a variable without a declaration", self.function.span))
     }
 
-    /// The state space of a variable.
     pub(super) fn variable_space(&self, variable: VarId) -> Option<StateSpace> {
         self.variables.at(variable).map(|variable| variable.space)
     }

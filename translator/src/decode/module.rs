@@ -124,7 +124,6 @@ impl<'s> ModuleDecoder<'s> {
         self.names.get(name).copied().or_else(|| self.ranges.find(numbered(name)?))
     }
 
-    /// The signature of a function.
     pub(super) fn signature(&self, function: FuncId) -> Option<&Signature> {
         self.signatures.at(function)
     }

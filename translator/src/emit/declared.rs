@@ -12,7 +12,7 @@ pub(super) struct Launch {
     pub(super) ntid: [Word; 3],
     /// Specialization constant of the shared memory's size in bytes.
     pub(super) shared_bytes: Word,
-    /// That of its dynamic part, once something reads it.
+    /// Specialization constant of the size of its dynamic part, once something reads the size.
     pub(super) dynamic_shared_bytes: Option<Word>,
     pub(super) texture_bits: Option<Word>,
     /// The condition for memory barriers, once a statement orders memory.

@@ -27,7 +27,7 @@ pub const GENERIC_LOCAL: u64 = 2;
 /// The memory that a barrier orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
-    /// All that threads share, as PTX has it.
+    /// All memory that threads share, as PTX has it.
     All,
     /// The block's shared memory.
     Shared,

@@ -7,11 +7,11 @@ use crate::ir::{Block, Builder, Function, Op, Stmt, Value};
 /// The result of rewriting a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewritten {
-    /// It stays as it is.
+    /// The statement stays as it is.
     Kept,
     /// Statements that do its work were appended.
     Replaced,
-    /// It defined a value, which from here on is this one.
+    /// The statement defined a value, which this value replaces from here on.
     By(Value),
 }
 

@@ -3,7 +3,7 @@
 /// The modules that have a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// All that this table tells apart.
+    /// All modules that this table tells apart.
     Always,
     /// Modules for targets from this one on, such as 100 for sm_100.
     Since(u32),

@@ -24,7 +24,7 @@ macro_rules! words {
         }
 
         impl Word {
-            /// All of them.
+            /// All modifiers.
             pub const ALL: &[Self] = &[$(Self::$word,)*];
 
             /// The modifier that is written so, without the dot.

@@ -1,4 +1,4 @@
-//! By which power of two the integers of a function can be divided.
+//! The powers of two by which the integers of a function can be divided.
 
 use crate::ir::{Binary, Constants, Fact, Flow, Function, Op, Stmt, Unary, Value};
 
@@ -22,7 +22,7 @@ impl Fact for Zeros {
 pub struct Alignment(Flow<Zeros>);
 
 impl Alignment {
-    /// That of a function's values.
+    /// The alignment of a function's values.
     pub fn of(function: &Function) -> Alignment {
         let constants = function.constants();
         Alignment(Flow::forward(function, |found: &Flow<Zeros>, _, stmt| match stmt {

@@ -74,7 +74,7 @@ enum Place {
     Type,
     Pointer,
     PointerSpace,
-    /// That of what a pointer points to, or of a parameter.
+    /// The alignment of a pointer's target, or of a parameter.
     PointerAlign,
 }
 

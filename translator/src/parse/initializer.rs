@@ -11,11 +11,11 @@ const MAX_DEPTH: usize = 64;
 
 /// The role of a token.
 pub(super) enum Step<'s> {
-    /// It is part of a value that goes on.
+    /// The token is part of a value that goes on.
     Value,
-    /// It ends what stood before it.
+    /// The token ends the value before it.
     Separator,
-    /// It ends the initialiser and does not belong to it.
+    /// The token ends the initialiser and does not belong to it.
     Done(Init<'s>),
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn statements<'f, 's>(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bodies {
     Parsed,
-    /// They are passed over, if their braces are in balance.
+    /// Bodies are passed over, if their braces are in balance.
     PassedOver,
 }
 

@@ -89,7 +89,7 @@ pub(super) enum Stop {
 /// The meaning of braces on the way to the next stop.
 #[derive(Clone, Copy)]
 pub(super) enum Braces {
-    /// They open and close scopes, or vectors within a statement; this many of a vector are open.
+    /// Braces open and close scopes, or vectors within a statement; this many of a vector are open.
     Count(usize),
     /// Nothing.
     Ignore,

@@ -35,11 +35,11 @@ pub(super) struct LoopRegion {
 
 /// The place of an edge's target, seen from a region.
 pub(super) enum Destination {
-    /// It is a block of the region itself, and not reached by starting the loop over.
+    /// A block of the region itself that is not reached by starting the loop over.
     Block(u32),
-    /// It is an entry of this loop directly inside the region.
+    /// An entry of this loop directly inside the region.
     Loop(usize),
-    /// It is an entry of the region itself: the loop starts over.
+    /// An entry of the region itself: the loop starts over.
     Again,
     Outside,
 }
@@ -188,9 +188,9 @@ struct Components {
 /// The state of a block in the search for components.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It has not been met.
+    /// The block has not been met.
     New,
-    /// It was met as the block of this number, and its component is not known yet.
+    /// The block was met as the block of this number, and its component is not known yet.
     Open(u32),
     /// Its component is known.
     Done,

@@ -19,9 +19,10 @@ pub(super) enum Flow {
 pub(super) enum Loop {
     /// There is no such loop.
     None,
-    /// They leave it together.
+    /// The threads leave the loop together.
     Together,
-    /// They leave it at different times: variables hold the masks of the lanes still in the loop, by group.
+    /// The threads leave the loop at different times: variables hold the masks of the lanes still in the loop, by
+    /// group.
     Apart(Vec<Var>),
 }
 

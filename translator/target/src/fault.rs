@@ -84,14 +84,14 @@ pub enum CheckedSpace {
 }
 
 impl CheckedAccess {
-    /// That of a number in [`Fault::IllegalAccess`], which is its position.
+    /// The access of a number in [`Fault::IllegalAccess`], which is its position.
     pub fn from_code(code: u32) -> Option<Self> {
         [Self::Read, Self::Write, Self::Atomic].into_iter().find(|access| *access as u32 == code)
     }
 }
 
 impl CheckedSpace {
-    /// That of a number in [`Fault::IllegalAccess`], which is its position.
+    /// The space of a number in [`Fault::IllegalAccess`], which is its position.
     pub fn from_code(code: u32) -> Option<Self> {
         [Self::Global, Self::Shared, Self::Local, Self::Generic].into_iter().find(|space| *space as u32 == code)
     }

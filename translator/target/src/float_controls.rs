@@ -30,7 +30,7 @@ pub struct FloatControls {
 type Control = fn(&mut FloatControls) -> &mut bool;
 
 impl FloatControls {
-    /// All of them by Vulkan's names.
+    /// All float controls by Vulkan's names.
     const NAMED: [(&'static str, Control); 9] = [
         ("shaderSignedZeroInfNanPreserveFloat16", |controls| &mut controls.signed_zero_inf_nan_preserve_float16),
         ("shaderSignedZeroInfNanPreserveFloat32", |controls| &mut controls.signed_zero_inf_nan_preserve_float32),

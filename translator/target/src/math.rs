@@ -66,7 +66,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// All of them.
+    /// All generations.
     pub const ALL: [Self; 5] = [Self::Volta, Self::Turing, Self::Ampere, Self::Ada, Self::Hopper];
 
     /// Its name, as [`Math`] reads and writes it.
@@ -93,7 +93,7 @@ impl Generation {
 pub struct Math {
     /// A bit for every topic that is left to the device.
     fast: u16,
-    /// Whose products of matrices are computed, unless they are left to the device.
+    /// The generation whose products of matrices are computed, unless they are left to the device.
     generation: Generation,
 }
 
@@ -122,7 +122,7 @@ impl Math {
         Math { generation, ..self.with(Topic::Matrix, false) }
     }
 
-    /// Whose products of matrices are computed; `None` if they are left to the device.
+    /// The generation whose products of matrices are computed; `None` if they are left to the device.
     pub fn generation(self) -> Option<Generation> {
         (!self.is_fast(Topic::Matrix)).then_some(self.generation)
     }

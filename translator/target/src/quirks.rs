@@ -14,8 +14,8 @@ pub struct Quirks {
     /// Memory barriers, also those that atomics and loads and stores imply, wait for the whole workgroup, as if none of
     /// them stood in divergent control flow. In return all atomics are sequentially consistent.
     pub memory_barriers_wait: bool,
-    /// It isn't known whether memory barriers wait: modules without the Vulkan memory model have them under a condition that the
-    /// host decides.
+    /// The host decides by a condition whether modules without the Vulkan memory model have memory barriers, since it
+    /// isn't known whether they wait.
     pub memory_barriers_optional: bool,
     /// Barriers of a subgroup wait for the whole workgroup, and what follows one that it doesn't reach is lost. A subgroup
     /// runs in lockstep, and needs none.

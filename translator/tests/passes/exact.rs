@@ -26,7 +26,7 @@ pub enum Operation {
     Narrow,
 }
 
-/// All of one format.
+/// The operations within one format.
 pub const OPERATIONS: [Operation; 6] =
     [Operation::Add, Operation::Sub, Operation::Mul, Operation::Div, Operation::Fma, Operation::Sqrt];
 

@@ -238,7 +238,7 @@ fn quotient(b: &Builder<'_>, facts: &Facts, reciprocal: Reciprocal, x: Value, y:
 /// The bits of a float less those of an ordinary number are near the bits of its reciprocal, with the same sign: the product of the two is
 /// within 5.1 % of a number near 1, whose reciprocal is near a square and a constant.
 const RECIPROCAL: u32 = 0x7ef2_0000;
-/// That square's root is this, less the product.
+/// The root of that square is this number, less the product.
 const RECIPROCAL_ROOT: f32 = 1.501;
 /// The constant.
 const RECIPROCAL_REST: f32 = 0.749_05;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// The arithmetic for products without a unit.
 #[derive(Clone, Copy)]
 pub struct Means {
-    /// Whose sums of floats they have; else those of `F32` arithmetic.
+    /// The generation whose sums of floats the products have; without one, sums are those of `F32` arithmetic.
     pub generation: Option<Generation>,
     /// Whether each lane is an invocation. Else each lane's code is repeated, and compilers take long for all copies.
     pub are_lanes_invocations: bool,

@@ -38,9 +38,10 @@ pub(crate) enum Code {
 /// Why code has one copy in the kernel, to which all calls go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Single {
-    /// It may call itself. Functions that call each other have the same number.
+    /// The code may call itself. Functions that call each other have the same number.
     Recursive(usize),
-    /// It is a choice, or its copies would be large or take a driver long to compile, or it lies deep in a chain of calls.
+    /// The code is a choice, or its copies would be large or take a driver long to compile, or it lies deep in a chain
+    /// of calls.
     Shared,
 }
 

@@ -112,7 +112,8 @@ pub struct Layout {
     pub stack: Option<u32>,
     /// The textures that the device's sampler reads.
     pub samplers: Samplers,
-    /// Whose products of matrices of floats are computed; `None` where they are left to the device.
+    /// The generation whose products of matrices of floats are computed; `None` where the products are left to the
+    /// device.
     pub generation: Option<Generation>,
     /// Bytes that the module's constants take, at the start of its variables.
     pub const_bytes: u64,

@@ -62,7 +62,7 @@ struct Addresses<'p> {
     function: &'p Function,
     /// The registers that some instruction sets to such an address.
     some: FxHashSet<Reg>,
-    /// Those registers of `some` that another instruction sets to something else.
+    /// The registers among these that another instruction sets to something else.
     mixed: FxHashSet<Reg>,
 }
 

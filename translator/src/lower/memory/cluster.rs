@@ -63,7 +63,7 @@ pub fn map(b: &Builder<'_>, address: Value, rank: Value) -> Value {
 pub enum Barrier {
     /// The block's own.
     Own,
-    /// That of the even or of the odd block in its pair, as the given mbarrier's block is.
+    /// The mbarrier of the even or of the odd block in its pair, as the given mbarrier's block is.
     OfPair,
 }
 

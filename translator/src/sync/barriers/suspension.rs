@@ -45,7 +45,7 @@ impl Suspending {
     }
 }
 
-/// By which numbers workgroups find their parts of a workspace.
+/// The numbers by which workgroups find their parts of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// The numbers in the grid, whose workspace begins as zeros.

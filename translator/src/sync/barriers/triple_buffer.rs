@@ -22,7 +22,7 @@ pub enum Sharing {
 pub struct TripleBuffer {
     /// The shared memory of the words.
     memory: OwnShared,
-    /// Whose they are: each block has its own, or all have the same.
+    /// The threads that share the words: each block has words of its own, or all blocks have the same.
     sharing: Sharing,
     /// Index of the word that this iteration uses.
     phase: Var,

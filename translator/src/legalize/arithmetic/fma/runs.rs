@@ -160,7 +160,7 @@ impl Run {
 /// The coarsest grid that a number is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Grid {
-    /// That of an exponent.
+    /// The grid of an exponent.
     Of(i32),
     /// Zero, infinities and NaNs are on every grid.
     Every,

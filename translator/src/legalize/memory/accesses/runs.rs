@@ -25,7 +25,7 @@ pub(crate) struct Load {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It is performed where it stands.
+    /// The load is performed in its own place.
     Alone,
     /// The run of this number is performed in its place.
     First(usize),
