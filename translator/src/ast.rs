@@ -1,4 +1,4 @@
-//! The syntax tree: PTX as written, without knowledge of what instructions mean.
+//! The syntax tree: PTX as written, without knowledge of the instructions' meaning.
 //!
 //! Names borrow from the source text. Constant expressions are folded while the tree is built. Nested scopes are
 //! kept flat ([`Statement::ScopeBegin`] and [`Statement::ScopeEnd`] in balance), so that no nesting depth can
@@ -149,7 +149,7 @@ pub struct Variable<'s> {
 pub struct Pointer {
     /// Space that it points to, if given.
     pub space: Option<StateSpace>,
-    /// Alignment of what it points to, in bytes, if given.
+    /// Alignment of the pointer's target, in bytes, if given.
     pub align: Option<u32>,
 }
 
@@ -164,7 +164,7 @@ pub enum Init<'s> {
     Property {
         /// The property.
         name: Ident<'s>,
-        /// To what; keywords such as `wrap` are addresses in form.
+        /// The property's value; keywords such as `wrap` are addresses in form.
         value: Constant<'s>,
         /// The whole property.
         span: Span,
@@ -271,7 +271,7 @@ pub enum Statement<'s> {
     Variable(Variable<'s>),
     /// An instruction.
     Instruction(Instruction<'s>),
-    /// `.loc file line column`: the source line of what follows.
+    /// `.loc file line column`: the source line of the following statements.
     Loc {
         /// `.file` number.
         file: u32,

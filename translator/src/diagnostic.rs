@@ -51,7 +51,7 @@ pub enum ErrorKind {
     /// PTX that this version of the translator does not translate yet.
     #[error("not supported: {0}")]
     Unsupported(String),
-    /// Code that uses what another module defines, and can only be translated once both are linked.
+    /// Code that uses definitions of another module, and can only be translated once both are linked.
     #[error("not supported: {0}")]
     Undefined(String),
     /// The target device lacks something that the kernel needs.
@@ -120,7 +120,7 @@ pub struct Diagnostic {
     pub function: Option<String>,
     /// Advice or background, if there is any.
     pub help: Option<String>,
-    /// Another place that it is about, and what is there.
+    /// Another place that the problem is about, with a note.
     pub related: Option<Box<(Span, String)>>,
 }
 

@@ -54,11 +54,11 @@ pub use ptx2spv_target as target;
 pub use source::{Source, SourceModule, SourcePosition, Span};
 pub use target::{Feature, Generation, Math, MathError, Target, Topic};
 
-/// A hash of the translator's code: what versions with equal ones translate is the same.
+/// A hash of the translator's code: versions with equal hashes translate alike.
 pub const CODE_VERSION: &str = env!("PTX2SPV_CODE");
 
-/// A PTX module, or several that are linked, parsed and decoded: every name resolved and every instruction checked against the table.
-/// Clones share what was parsed.
+/// A PTX module, or several that are linked, parsed and decoded: every name resolved and every instruction checked
+/// against the table. Clones share the parsed program.
 #[derive(Clone, Debug)]
 pub struct Program {
     source: Source,
@@ -95,8 +95,8 @@ impl Program {
     /// Parses and decodes a module, or several, which are linked then: see [`Source::linked`].
     ///
     /// # Errors
-    /// Everything that makes the text invalid PTX, for all its functions together, or that keeps modules from being linked. What is
-    /// valid but not translated is an error of [`Program::translate`].
+    /// Everything that makes the text invalid PTX, for all its functions together, or that keeps modules from being
+    /// linked. Code that is valid but not translated is an error of [`Program::translate`].
     pub fn new(source: &Source) -> Result<Self, Diagnostics> {
         Self::with_threads(source, None)
     }
@@ -171,9 +171,9 @@ impl Program {
     /// Translates kernels to one SPIR-V module.
     ///
     /// # Errors
-    /// Names in [`Options::entries`] that the module doesn't have, and what keeps kernels from being translated; with
-    /// [`Options::keep_going`] only if no kernel is left. A module without kernels, unless [`Options::entries`] asks for none: its
-    /// interface describes the variables then, and its SPIR-V is of no use.
+    /// Names in [`Options::entries`] that the module doesn't have, and reasons why kernels can't be translated; with
+    /// [`Options::keep_going`] only if no kernel is left. A module without kernels, unless [`Options::entries`] asks
+    /// for none: its interface describes the variables then, and its SPIR-V is of no use.
     pub fn translate(&self, options: &Options<'_>) -> Result<Translation, Diagnostics> {
         self.translate_watched(options, None)
     }

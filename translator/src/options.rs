@@ -32,21 +32,22 @@ ptx2spv_target::options! {
         /// Let the threads of ordinary launches end a dispatch before they reach the limit that the target's driver has for the rounds of
         /// loops, and go on in the next: see [`ptx2spv_interface::LoopSuspension`]. Without it, loops that reach the limit end the launch.
         suspend_in_loops: bool = false,
-        /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than that and what the kernel
-        /// declares, all its shared memory lies in device memory ([`ptx2spv_target::Scratch`]).
+        /// Bytes of dynamic shared memory of the launches. Where the device's workgroups have less than these and the
+        /// kernel's static bytes together, all its shared memory lies in device memory ([`ptx2spv_target::Scratch`]).
         dynamic_shared_bytes: u32 = 0,
         /// Sizes of the device memory for kernels' printed output, allocations and launches. They must be the same for
         /// all translations of a module.
         sizes: ServiceSizes = ServiceSizes::default(),
         /// Let the module say which line of the source each of its instructions comes from (`OpLine`).
         line_info: bool = false,
-        /// Mark what the reference device's checks go by and SPIR-V doesn't say, in instructions that mean nothing elsewhere: which
-        /// barrier instruction a thread stops at.
+        /// Mark facts that the reference device's checks go by and SPIR-V doesn't say, in instructions that mean
+        /// nothing elsewhere: the barrier instruction that a thread stops at.
         checks: bool = false,
         /// The number of threads that translate kernels side by side; `None` for as many as the machine runs at once.
         threads: Option<NonZeroUsize> = None,
-        /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or are not aligned
-        /// instead of performing them. The launch provides a table of what is allocated: see [`ptx2spv_interface::allocations`].
+        /// Add code that tests each access to global, shared and local memory, and reports those that hit nothing or
+        /// are not aligned instead of performing them. The launch provides a table of allocations: see
+        /// [`ptx2spv_interface::allocations`].
         check_accesses: bool = false,
     }
     /// All kernels, or none if one can't be translated, with exact arithmetic, without line information.

@@ -326,7 +326,7 @@ impl Workgroups {
     }
 }
 
-/// The subgroups to use, if the target has what it takes.
+/// The size of the subgroups to use, if the target has all that operations of a warp need.
 fn subgroup_size(target: &Target) -> Option<u32> {
     let sizes = &target.subgroups;
     // Where sizes vary and none can be asked for, full subgroups have the device's own: modules before SPIR-V 1.6 don't allow

@@ -1,4 +1,5 @@
-//! Functions are decoded side by side: what each declares stays its own, and all errors are there, with any number of threads.
+//! Functions are decoded side by side: each keeps its own declarations, and all errors are there, with any number of
+//! threads.
 
 use std::num::NonZeroUsize;
 

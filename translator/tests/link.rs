@@ -1,5 +1,5 @@
-//! The rules of linking, each for a pair of modules or more: what NVIDIA's linker (nvlink 13.5) says of the same pairs, after its
-//! assembler. `tests/linking/` has programs that run.
+//! The rules of linking, each for a pair of modules or more, with the answers of NVIDIA's linker (nvlink 13.5) to the
+//! same pairs, after its assembler. `tests/linking/` has programs that run.
 
 use ptx2spv_translator::{Diagnostics, Program, Source};
 
@@ -205,7 +205,7 @@ fn device_runtime() {
     }
 }
 
-/// An alias is what it stands for, in whatever module that counts.
+/// An alias means the function that it stands for, in whatever module that function counts.
 #[test]
 fn aliases() {
     let both = ".weak .func g() { ret; }\n.weak .func a();\n.alias a, g;";

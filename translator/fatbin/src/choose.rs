@@ -10,7 +10,7 @@ use crate::error::Error;
 /// The PTX to choose where there is some for several architectures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The newest; what runs everywhere before what runs on one architecture or family alone, since that is full of
+    /// The newest. PTX that runs everywhere comes before PTX of one architecture or family alone, since that is full of
     /// instructions that no other device has.
     #[default]
     Newest,
@@ -61,10 +61,10 @@ impl Choice {
 }
 
 impl Binary<'_> {
-    /// The programs of a file called `stem`: one for each container that was linked or needs no linker, and one of all the
-    /// others, which have to be linked. Containers without PTX are passed over as long as others have some. CUDA's library for
-    /// launches from kernels (`cudadevrt`), which such programs have with them, is left out: what is in it is the driver's business,
-    /// and the translator's here. So there may be no program at all.
+    /// The programs of a file called `stem`: one for each container that was linked or needs no linker, and one of all
+    /// the others, which have to be linked. Containers without PTX are passed over as long as others have some. CUDA's
+    /// library for launches from kernels (`cudadevrt`), which such programs have with them, is left out: its functions
+    /// are the driver's business, and the translator's here. So there may be no program at all.
     ///
     /// # Errors
     /// No PTX that is wanted, or what is wrong with it.

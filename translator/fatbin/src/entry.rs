@@ -88,7 +88,7 @@ impl std::str::FromStr for Architecture {
     }
 }
 
-/// One payload with what its header says.
+/// One payload with the contents of its header.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// The payload's kind.
@@ -103,7 +103,7 @@ pub struct Entry<'a> {
     pub stored_size: u64,
     /// Its size when decompressed.
     pub size: u64,
-    /// The source file, or what the compiler was told to call it.
+    /// The source file, or the name that the compiler was told.
     pub identifier: Option<String>,
     /// Options for NVIDIA's assembler.
     pub options: Option<String>,
@@ -114,7 +114,7 @@ pub struct Entry<'a> {
 pub(crate) enum Payload<'a> {
     /// The entry's own.
     Whole(&'a [u8]),
-    /// A part of what several entries share, by its offset.
+    /// A part of a payload that several entries share, by its offset.
     Part(Arc<Blob<'a>>, u64),
 }
 
@@ -139,7 +139,7 @@ impl Entry<'_> {
     /// The payload, decompressed.
     ///
     /// # Errors
-    /// It doesn't decompress to what the header says.
+    /// It doesn't decompress to the size in the header.
     pub fn bytes(&self) -> Result<Cow<'_, [u8]>, Error> {
         match &self.payload {
             Payload::Whole(stored) => self.compression.decompress(stored, self.size),

@@ -62,8 +62,8 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, &[u8])>, Error> {
     Ok(objects)
 }
 
-/// The functions by which objects of separate compilation (`nvcc -rdc=true`) register what they have in the program that is linked of all
-/// of them. Objects call them; the device linker makes them.
+/// The functions by which objects of separate compilation (`nvcc -rdc=true`) register their device code in the program
+/// that is linked of all of them. Objects call these functions; the device linker makes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registrations {
     /// The functions that objects call.

@@ -38,5 +38,5 @@ pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.get(..end).unwrap_or_default())
 }
 
-/// First word of what points to a container in the memory of a program (`.nvFatBinSegment`).
+/// First word of the structure that points to a container in the memory of a program (`.nvFatBinSegment`).
 pub const WRAPPER_MAGIC: u32 = 0x4662_43b1;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ptx2spv_fatbin::{Binary, Choice, Compression, Entry, Kind};
 
-/// The entries of a file, by what they are for and how they are compressed.
+/// The entries of a file, with their kinds, architectures and compressions.
 #[track_caller]
 fn check(name: &str, expected: &[(Kind, &str, Compression)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nvcc").join(format!("{name}.fatbin"));

@@ -50,8 +50,9 @@ impl Assumptions {
         names
     }
 
-    /// Why a module that contains this doesn't suit a device, each reason by itself; empty if it does. What the device does
-    /// otherwise is no reason where the module contains nothing that it is about, nor are workarounds that it doesn't need.
+    /// Why a module that contains this doesn't suit a device, each reason by itself; empty if it does. A difference of
+    /// the device is no reason where the module contains nothing that the difference concerns, nor is a workaround that
+    /// the device doesn't need.
     pub fn broken_by(&self, contents: &Contents, device: &Target) -> Vec<String> {
         let device = Self::of(device);
         let mut reasons = Vec::new();

@@ -155,7 +155,7 @@ fn identifier(name: &str) -> String {
     text
 }
 
-/// A string in C: what might end it or mean something else is written by its number.
+/// A string in C: characters that might end it or mean something else are written by their numbers.
 fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_$%.-".contains(&byte);
     let mut literal = String::from("\"");

@@ -15,7 +15,7 @@ use crate::variables::Variables;
 /// The interface of one SPIR-V module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interface {
-    /// Version of this description's form, and of what its module expects of the host: [`Interface::FORMAT`].
+    /// Version of this description's form, and of its module's demands on the host: [`Interface::FORMAT`].
     #[serde(deserialize_with = "this_format")]
     pub format: u32,
     /// Name of the target that it was made for.
@@ -54,8 +54,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The value of [`Interface::format`] that this version writes, and the only one that it reads. It changes whenever a host that
-    /// knows the earlier form would misread a description, or would not do what the module expects of it.
+    /// The value of [`Interface::format`] that this version writes, and the only one that it reads. It changes whenever
+    /// a host that knows the earlier form would misread a description, or would not meet the module's demands.
     pub const FORMAT: u32 = 3;
 
     /// The error message for a description of another format.
@@ -73,7 +73,7 @@ impl Interface {
     }
 }
 
-/// Reads [`Interface::format`]. The fields of other formats may be others, so that what is wrong with those says little.
+/// Reads [`Interface::format`]. The fields of other formats may be others, so that errors about those say little.
 fn this_format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let format = u32::deserialize(deserializer)?;
     if format == Interface::FORMAT { Ok(format) } else { Err(D::Error::custom(Interface::other_format(format))) }

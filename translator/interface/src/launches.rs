@@ -1,4 +1,5 @@
-//! Launches from kernels (CUDA's dynamic parallelism): what kernels ask the host to do when their grid has ended.
+//! Launches from kernels (CUDA's dynamic parallelism): requests of kernels to the host, for the time when their grid
+//! has ended.
 //!
 //! The region begins with [`HEADER`] bytes, of which the words below are in use, zeros at first. Behind it lies a table that
 //! kernels read, which is part of the variables' initial bytes, and after that the records. When a grid of a kernel with
@@ -65,7 +66,7 @@ pub const ATTRIBUTES_BYTES: u64 = 8 * ATTRIBUTES as u64;
 pub const HEADER: u64 = 64;
 /// Offset of the word that counts the records asked for, which may be more than there are.
 pub const USED: u64 = 0;
-/// Offset of the word that counts what was asked for in records: the last order number.
+/// Offset of the word that counts the requests in records: the last order number.
 pub const ORDER: u64 = 4;
 /// Offset of the word that says up to which order number all is done. Only [`Entry::waits_for_launches`](crate::Entry::waits_for_launches) needs it.
 pub const COMPLETED: u64 = 8;
@@ -109,7 +110,7 @@ impl Function {
 pub mod record {
     /// u32: its order number from 1; 0 if nothing is asked for.
     pub const ORDER: u64 = 0;
-    /// u32: what is asked for.
+    /// u32: the kind of the request.
     pub const KIND: u64 = 4;
     /// u32: number of the kernel in [`super::Launches::kernels`].
     pub const KERNEL: u64 = 8;

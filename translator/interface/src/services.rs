@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{heap, launches, output};
 
-/// A record in the variables' allocation where kernels report what went wrong, for the host to look at when they have
-/// finished: [`Status::WORDS`] words of 32 bits. The first report stays until the host clears them all.
+/// A record in the variables' allocation where kernels report faults, for the host to look at when they have finished:
+/// [`Status::WORDS`] words of 32 bits. The first report stays until the host clears them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Offset in the variables' allocation in bytes, a multiple of 4.
@@ -13,7 +13,8 @@ pub struct Status {
 }
 
 impl Status {
-    /// Nothing went wrong: what the first word holds where it holds no [`ptx2spv_target::Fault::code`]. The initial value.
+    /// Nothing went wrong: the content of the first word where it holds no [`ptx2spv_target::Fault::code`]. The initial
+    /// value.
     pub const FINE: u32 = 0;
     /// Words of the record.
     pub const WORDS: u32 = 16;
@@ -23,7 +24,7 @@ impl Status {
     pub const KERNEL: u32 = 1;
     /// The word with the place's index into [`Entry::reports`](crate::Entry::reports).
     pub const PLACE: u32 = 2;
-    /// The first word of what the fault has to say besides ([`ptx2spv_target::Fault::Assertion`]).
+    /// The first word of the fault's details ([`ptx2spv_target::Fault::Assertion`]).
     pub const DETAILS: u32 = 3;
 }
 

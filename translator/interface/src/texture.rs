@@ -74,7 +74,7 @@ pub mod image {
 
 /// Bits of [`Record::flags`]; those that CUDA has too (`CU_TRSF_…`) are CUDA's.
 pub mod flag {
-    /// Integers stay integers. Said by [`super::Texel`] too, which is what fetches go by.
+    /// Integers stay integers. [`super::Texel`] says so too, and is what fetches go by.
     pub const READ_AS_INTEGER: u32 = 1;
     /// Coordinates from 0 to 1 span the texture.
     pub const NORMALIZED: u32 = 2;

@@ -18,7 +18,8 @@ pub const PATIENCE: u64 = 16;
 pub const ROUNDS: u64 = 20;
 /// Offset of the word that counts the dispatches before this one, where threads are suspended in long loops.
 pub const DISPATCH: u64 = 24;
-/// Offset of what the first workgroup saves, if workgroups can be suspended; those of the others follow, x fastest.
+/// Offset of the first workgroup's saved state, if workgroups can be suspended; the states of the others follow, x
+/// fastest.
 pub const BLOCKS: u64 = 64;
 /// A workgroup's shared memory takes a multiple of this many bytes.
 pub const ALIGN: u32 = 16;

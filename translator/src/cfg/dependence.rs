@@ -144,9 +144,9 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// Looks at the pending blocks, and at those that change by that, until nothing changes. A block has no other inputs than the variables at
-    /// its start, and whether its execution depends. This ends: what depends goes on to do so, and a block is looked at again only where
-    /// something more does.
+    /// Looks at the pending blocks, and at those that change by that, until nothing changes. A block has no other
+    /// inputs than the variables at its start, and whether its execution depends. This ends: dependent values,
+    /// variables and blocks stay dependent, and a block is looked at again only where something more depends.
     fn run(&mut self, cfg: &Cfg, joins: &Joins, mut pending: Vec<bool>) {
         let part = self.part;
         // Branches with the same join share what lies before it.
@@ -185,7 +185,7 @@ impl<'s> Analysis<'s> {
         }
     }
 
-    /// Marks everything between a branch and its join, but for what is marked `before` for that join.
+    /// Marks all blocks between a branch and its join, but for those that are marked `before` for that join.
     fn spread(
         &mut self,
         cfg: &Cfg,

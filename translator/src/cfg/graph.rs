@@ -1,4 +1,4 @@
-//! Basic blocks and what follows each.
+//! Basic blocks and their ends.
 
 use std::fmt;
 

@@ -41,8 +41,8 @@ impl Liveness {
     /// Liveness in a graph whose calls don't check and save yet. A block with an entry in `returning` is a function's return: it keeps
     /// alive only variables that the function doesn't assign, and the function's results.
     ///
-    /// A variable that is live after a call is live before it too, since the call saves it. The results are not among these: the caller
-    /// reads them before it restores what it has saved.
+    /// A variable that is live after a call is live before it too, since the call saves it. The results are not among
+    /// these: the caller reads them before it restores the saved variables.
     pub fn new(
         function: &Function,
         blocks: &[BasicBlock],

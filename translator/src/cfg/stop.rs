@@ -70,7 +70,7 @@ pub enum Kind {
     Wait,
     /// Arrives, and waits for the threads of the warpgroup.
     Warpgroup,
-    /// Arrives, waits, and tells what the threads' predicates are together.
+    /// Arrives, waits, and gives the reduction of the threads' predicates.
     Red(Red),
 }
 

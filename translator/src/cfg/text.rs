@@ -98,7 +98,7 @@ impl fmt::Display for StopText<'_> {
 }
 
 impl Cfg {
-    /// Reads what [`Graph`]'s `Display` has written.
+    /// Reads the text form of a [`Graph`].
     ///
     /// # Errors
     /// [`ParseError`]. Whether the graph keeps its rules is [`verify`](super::verify)'s to say.

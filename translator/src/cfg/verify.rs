@@ -1,4 +1,4 @@
-//! Checks the invariants of control-flow graphs. What it finds is always a bug of the translator.
+//! Checks the invariants of control-flow graphs. A broken one is always a bug of the translator.
 //!
 //! * There is an entry, and every successor exists.
 //! * Each block's statements keep the rules of [`crate::ir::verify`], by themselves: a value is used in the block that defines it,

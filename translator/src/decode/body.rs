@@ -25,7 +25,7 @@ const MAX_INLINED: usize = 32;
 /// The most registers a function may declare, so that `%r<4294967295>` can't fill the memory.
 const MAX_REGISTERS: u32 = 1 << 22;
 
-/// A function, and what belongs to its module.
+/// A function, and its additions to its module.
 pub(super) struct Decoded {
     pub(super) function: Function,
     /// Variables that it declares; their numbers come after those of the module's own.
@@ -400,7 +400,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// Gives a variable its initial content, whose names mean what they mean where the variable is declared.
+    /// Gives a variable its initial content, whose names mean the same as where the variable is declared.
     fn initialise(&mut self, variable: &ast::Variable<'s>, id: VarId) -> Result<(), Diagnostic> {
         let Self { module, scopes, variables, .. } = self;
         let Some(declared) = variables.own_mut(id) else {

@@ -1,4 +1,4 @@
-//! Decodes a module: its variables and functions, and what their names stand for.
+//! Decodes a module: its variables and functions, and the meanings of their names.
 
 use std::num::NonZeroUsize;
 
@@ -19,8 +19,9 @@ use crate::isa::table;
 use crate::isa::types::ScalarType;
 use crate::{parallel, parse};
 
-/// Decodes a module of a source. Errors are those that make it invalid PTX, syntax errors in bodies that are parsed only now
-/// included; what is merely unsupported is kept with its function. Functions are decoded by so many threads, or one for each processor.
+/// Decodes a module of a source. Errors are those that make it invalid PTX, syntax errors in bodies that are parsed
+/// only now included; code that is merely unsupported is kept with its function. Functions are decoded by so many
+/// threads, or one for each processor.
 pub fn decode<'s>(
     source: &'s Source,
     ast: ast::Module<'s>,
@@ -383,7 +384,7 @@ impl<'s> ModuleDecoder<'s> {
         refresh(&mut self.program);
     }
 
-    /// Adds what a function has to the module, whose own variables are so many.
+    /// Adds a function's variables and errors to the module, which has `own` variables of its own.
     fn add_variables(&mut self, decoded: Decoded, own: usize) -> Function {
         let Decoded { mut function, mut variables, errors } = decoded;
         self.errors.extend(errors);
@@ -429,7 +430,7 @@ impl Numbers for Shift {
     fn function(&self, _: &mut FuncId) {}
 }
 
-/// Finds out again what depends on all functions together.
+/// Finds out again the facts that depend on all functions together.
 pub(crate) fn refresh(program: &mut Program) {
     program.address_taken = address_taken(program);
     arrays::size_open(program);

@@ -2,7 +2,8 @@
 
 use crate::index::{Index, IndexVec};
 
-/// A table of the module, which functions that are decoded side by side share, with what one of them adds after the end.
+/// A table of the module, which functions that are decoded side by side share, with the additions of one of them after
+/// the end.
 pub(super) struct Extension<'m, I, T> {
     module: &'m IndexVec<I, T>,
     own: Vec<T>,

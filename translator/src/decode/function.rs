@@ -1,4 +1,4 @@
-//! The state of decoding one function: what its names stand for and what it has declared so far.
+//! The state of decoding one function: the meanings of its names and its declarations so far.
 
 use super::extension::Extension;
 use super::module::{FormCache, ModuleDecoder, Signature};
@@ -44,7 +44,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         }
     }
 
-    /// Notes an error: of the function if PTX has what the translator lacks, else of the module.
+    /// Notes an error: of the function if it has PTX that the translator lacks, else of the module.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         let diagnostic = diagnostic.in_function(&self.function.name);
         // Several names of one declaration have its fault once.
@@ -107,7 +107,7 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         self.function.registers.push(ty)
     }
 
-    /// Functions that a call may go to, which all take what the first one takes.
+    /// Functions that a call may go to, which all take the same parameters as the first one.
     pub(super) fn listed(&self, functions: Vec<FuncId>, span: Span) -> Result<Targets, Diagnostic> {
         let first = functions.first().and_then(|first| self.module.signature(*first));
         let Some(Signature { formals, results, .. }) = first.cloned() else {

@@ -1,7 +1,7 @@
 //! Decoding: from syntax to a [`Program`](program::Program), by the instruction table in [`crate::isa::rows`].
 //!
-//! Every name is resolved, every instruction bound to its row and every operand checked against it. What instructions
-//! do is not known here; that is lowering's part.
+//! Every name is resolved, every instruction bound to its row and every operand checked against it. The meaning of
+//! instructions is not known here; that is lowering's part.
 
 mod arrays;
 mod body;

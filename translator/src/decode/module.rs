@@ -1,4 +1,4 @@
-//! The state of decoding a module: what its names stand for and what it has declared so far.
+//! The state of decoding a module: the meanings of its names and its declarations so far.
 
 use std::sync::Arc;
 

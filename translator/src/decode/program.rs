@@ -140,7 +140,7 @@ pub enum InitValue {
     },
 }
 
-/// A register that is declared at module scope: the thread's functions share what is in there.
+/// A register that is declared at module scope: the thread's functions share its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModuleReg {
     /// The number of the module, of several that are linked.

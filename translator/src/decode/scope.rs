@@ -1,4 +1,5 @@
-//! Names and what they stand for, with PTX's nested scopes and shadowing, and numbered names (`%r<10>`), which all state spaces have.
+//! Names and their meanings, with PTX's nested scopes and shadowing, and numbered names (`%r<10>`), which all state
+//! spaces have.
 
 use rustc_hash::FxHashMap;
 

@@ -140,7 +140,8 @@ pub(super) fn initial_content(
     Ok(pieces)
 }
 
-/// Places the values of an initialiser one behind the other, as NVIDIA's assembler does: what an inner list lacks is not left free.
+/// Places the values of an initialiser one behind the other, as NVIDIA's assembler does: elements that an inner list
+/// lacks are not left free.
 struct Filler<'a> {
     ty: ScalarType,
     /// Elements of a vector.

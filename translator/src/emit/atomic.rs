@@ -351,7 +351,7 @@ fn flushes(space: Space, change: Change) -> bool {
     space == Space::Global && change.op == Modify::FAdd && change.ty == Type::I32
 }
 
-/// The feature of the device's own float addition, if that is what the change is.
+/// The feature of the device's own float addition, if the change is one.
 fn native_float_add(space: Space, change: Change) -> Option<Feature> {
     match (change.op, space, change.ty) {
         (Modify::FAdd, Space::Shared, Type::I64) => Some(Feature::ShaderSharedFloat64AtomicAdd),

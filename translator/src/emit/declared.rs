@@ -17,7 +17,7 @@ pub(super) struct Launch {
     pub(super) texture_bits: Option<Word>,
     /// The condition for memory barriers, once a statement orders memory.
     pub(super) memory_barriers: Option<Word>,
-    /// Input variables by what they hold.
+    /// Input variables by their built-ins.
     pub(super) inputs: FxHashMap<BuiltIn, Word>,
 }
 

@@ -57,7 +57,7 @@ impl Module<'_> {
         Ok(constant)
     }
 
-    /// The specialization constant of what all textures have.
+    /// The specialization constant of the properties that all textures have.
     fn texture_bits(&mut self) -> Result<Word> {
         if let Some(constant) = self.launch.texture_bits {
             return Ok(constant);

@@ -96,7 +96,8 @@ impl Body<'_, '_, '_> {
         Ok(AccessForm::Typed(memory))
     }
 
-    /// Notes what a pointer to a narrow type needs where a bit cast makes it, because there are no 64-bit integers.
+    /// Notes the features for a pointer to a narrow type where a bit cast makes the pointer, because there are no
+    /// 64-bit integers.
     fn need_casts(&mut self, narrow: Feature) -> Result<()> {
         if self.module.device.long_pointers { Ok(()) } else { self.module.need(narrow, "a pointer of two words") }
     }

@@ -160,7 +160,7 @@ impl<'t> Emitter<'t> {
         Ok(facts)
     }
 
-    /// The module, without what was found about its entries. Its constants default to what the entries agree on.
+    /// The module, without the facts about its entries. Its constants default to values that the entries agree on.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] for a module that is too large.

@@ -89,7 +89,7 @@ pub(super) struct Module<'t> {
 }
 
 impl<'t> Module<'t> {
-    /// An empty module for a device, with what every kernel needs declared.
+    /// An empty module for a device, with the declarations that every kernel needs.
     pub(super) fn new(device: &'t Emission, version: Version) -> Result<Self> {
         let mut module = Module {
             device,
@@ -209,7 +209,7 @@ impl<'t> Module<'t> {
         feature_set(self.base_features)
     }
 
-    /// Declares what the use of a feature asks for; an error if the target lacks it.
+    /// Declares the capabilities and the extension for a feature; an error if the target lacks the feature.
     pub(super) fn need(&mut self, feature: Feature, needed_for: &str) -> Result<()> {
         let bit = 1u64 << (feature as u32);
         if self.features & bit != 0 {

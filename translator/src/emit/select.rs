@@ -1,7 +1,7 @@
-//! Instruction selection: which instructions of SPIR-V a statement becomes.
+//! Instruction selection: the instructions of SPIR-V that a statement becomes.
 //!
-//! The intermediate representation can say more than emission takes. This is the one place that answers what the rules of
-//! [`Stage::Legal`](crate::ir::Stage::Legal) exclude: its types have no form for that.
+//! The intermediate representation can say more than emission takes. This is the one place that answers for statements
+//! that the rules of [`Stage::Legal`](crate::ir::Stage::Legal) exclude: its types have no form for them.
 
 use rspirv::spirv::{BuiltIn, GlslStd450Op, Op, Word};
 
@@ -163,7 +163,7 @@ pub(super) enum Modify {
     Or,
     Xor,
     Exchange,
-    /// With what it compares.
+    /// With the value that it compares with.
     CompareExchange(Value),
     MinUnsigned,
     MaxUnsigned,

@@ -120,8 +120,8 @@ impl<'f> Builder<'f> {
         value
     }
 
-    /// Tells the builder what defines a value, so that it can simplify operations on it. The definition must be visible
-    /// wherever the builder appends.
+    /// Tells the builder the definition of a value, so that it can simplify operations on the value. The definition
+    /// must be visible wherever the builder appends.
     pub fn note(&self, value: Value, op: Op) {
         if looks_through(&op) {
             self.definitions.borrow_mut().note(value, op);
@@ -422,7 +422,7 @@ impl<'f> Builder<'f> {
         self.replace_block(outer)
     }
 
-    /// Appends a statement, each of whose lists is replaced by what `fill` appends for that.
+    /// Appends a statement, each of whose lists is replaced by the statements that `fill` appends for it.
     pub fn push_with_lists(&self, mut stmt: Stmt, mut fill: impl FnMut(&Self, Block)) {
         for list in stmt.lists_mut() {
             let old = std::mem::take(list);

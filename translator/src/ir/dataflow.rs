@@ -11,10 +11,10 @@ pub trait Fact: Copy + PartialEq {
     /// Walks over a function until variables that may still rise get this fact.
     const MOST_WALKS: Option<(usize, Self)> = None;
 
-    /// The fact of what may be either of two values.
+    /// The fact of a value that may be either of two.
     fn join(self, other: Self) -> Self;
 
-    /// The fact of what is read from a variable that was set to values of this one.
+    /// The fact of a value read from a variable that was set to values of this one.
     fn read(self) -> Self {
         self
     }
@@ -39,8 +39,9 @@ pub struct Flow<F> {
 pub type Marks = Flow<bool>;
 
 impl<F: Fact> Flow<F> {
-    /// Finds the facts from what `gives` says of a result of a statement, given the facts of its operands. A variable's fact is that of all
-    /// values set to it. Variables carry values around loops, so the walk is repeated until no variable's fact rises.
+    /// Finds the facts by `gives`, which gives the fact of a statement's result from the facts of its operands. A
+    /// variable's fact is that of all values set to it. Variables carry values around loops, so the walk is repeated
+    /// until no variable's fact rises.
     pub fn forward(function: &Function, gives: impl Fn(&Self, Value, &Stmt) -> F) -> Self {
         let mut flow = Self {
             values: IndexVec::filled(F::LEAST, function.values.len()),

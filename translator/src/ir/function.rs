@@ -1,4 +1,4 @@
-//! Functions: what statements belong to.
+//! Functions: the tables and properties that statements belong to.
 
 use super::{Block, Op, Stmt, Type, Value, Var, for_each_stmt};
 use crate::index::IndexVec;

@@ -153,8 +153,9 @@ pub enum MatrixStep {
     Sum(Factors),
     /// Of an addend, a scale and the sum of products (`I64`), the result.
     Round(Accumulator),
-    /// The product of three `F32`, given by their bits, as an integer: it is cut off towards zero. The third is a power of two, and the product of
-    /// the others is exact. What is no normal number may be taken for zero; the result is in range.
+    /// The product of three `F32`, given by their bits, as an integer: it is cut off towards zero. The third is a power
+    /// of two, and the product of the others is exact. A number that isn't normal may be taken for zero; the result is
+    /// in range.
     Aligned,
     /// Of two integers and a power of two (bits of `F32`), the bits of their sum's product with that as an `F32`, cut off towards zero, or made odd
     /// if the sums are f16. It is zero or a normal number. The sum's magnitude fits 32 bits.
@@ -472,8 +473,9 @@ pub enum Varies {
 }
 
 impl Builtin {
-    /// The address of the module's variables, where a kernel's accesses are checked and an address is the kernel's own. What the translator's
-    /// own code accesses isn't checked, and is computed from the push constant itself.
+    /// The address of the module's variables, where a kernel's accesses are checked and an address is the kernel's own.
+    /// Accesses of the translator's own code aren't checked, and their addresses are computed from the push constant
+    /// itself.
     pub const CHECKED_VARIABLES: u32 = u32::MAX - 7;
 
     /// The places in which the built-in has other values.

@@ -8,7 +8,7 @@ pub(super) fn element(access: &Access) -> Type {
     if access.bytes == 8 { Type::I64 } else { Type::I32 }
 }
 
-/// Operand and result type of a unary operation, given what they are.
+/// Operand and result type of a unary operation, given the actual types.
 pub(super) fn unary_types(op: Unary, operand: Type, result: Type) -> Result<(Type, Type), String> {
     use Type::*;
     let integer = |ty| matches!(ty, I32 | I64);

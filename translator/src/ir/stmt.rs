@@ -73,7 +73,7 @@ pub fn for_each_stmt<'b>(block: &'b Block, mut visit: impl FnMut(&'b Stmt)) {
     }
 }
 
-/// Calls `visit` with the statements of a list and of those nested in it, each before what is nested there.
+/// Calls `visit` with the statements of a list and of those nested in it, each before the statements nested there.
 pub fn for_each_stmt_mut(block: &mut [Stmt], visit: &mut impl FnMut(&mut Stmt)) {
     for stmt in block {
         visit(stmt);
@@ -260,7 +260,7 @@ impl Stmt {
     }
 }
 
-/// The last mark of a list: which instruction what stands after it comes from, if any.
+/// The last mark of a list: the instruction that the statements after it come from, if any.
 pub fn last_mark(block: &[Stmt]) -> Option<Option<Span>> {
     block.iter().rev().find_map(|stmt| match stmt {
         Stmt::At(at) => Some(*at),

@@ -1,4 +1,4 @@
-//! Checks the invariants of the intermediate representation. What it finds is always a bug of the translator.
+//! Checks the invariants of the intermediate representation. A broken one is always a bug of the translator.
 //!
 //! In a tree of statements ([`Stage::Tree`]), and in each block of a graph by itself:
 //!
@@ -80,7 +80,7 @@ pub(crate) struct Checker<'f> {
 }
 
 impl<'f> Checker<'f> {
-    /// Checks what holds of the whole function.
+    /// Checks the rules for the whole function.
     pub(crate) fn new(function: &'f Function, stage: Stage) -> Result<Self, String> {
         if let Some(var) = function.vars.iter().position(|ty| matches!(ty, Type::F32 | Type::F64 | Type::Pair)) {
             return Err(format!("variable r{var} is {:?}", function.vars.get(var)));
@@ -98,8 +98,8 @@ impl<'f> Checker<'f> {
         Ok(())
     }
 
-    /// Checks a list, and adds what it defines to the values that are visible. The recursion must fit a small stack, so it does
-    /// nothing else.
+    /// Checks a list, and adds its definitions to the values that are visible. The recursion must fit a small stack, so
+    /// it does nothing else.
     fn statements(&mut self, block: &[Stmt], in_loop: bool, visible: &mut Vec<Value>) -> Result<(), String> {
         for (position, stmt) in block.iter().enumerate() {
             self.statement(stmt, in_loop, &block[position + 1..], visible)?;

@@ -1,7 +1,7 @@
 //! Operations between the threads of a warp, and the subgroup operations that replace them.
 //!
-//! [`Warp`] is what lowering makes: PTX's operations, executed by every thread for itself, whatever threads the device runs
-//! together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
+//! [`Warp`] has PTX's operations, as lowering makes them: executed by every thread for itself, whatever threads the
+//! device runs together. `crate::warp` replaces all of them, so that legalization and emission see [`SubgroupOp`] only.
 
 use super::Value;
 use ptx2spv_target::MatrixTypes;

@@ -1,4 +1,4 @@
-//! The instruction set: what PTX has, as data. No other stage is known here.
+//! The instruction set of PTX, as data. No other stage is known here.
 //!
 //! [`rows`] is the table, [`manual`] the manual's own list of forms, [`table`] finds an instruction's row and its
 //! [`modifiers`], [`operation`] names what a row stands for and its effects, [`availability`] which modules have it, [`fragments`] which registers hold a matrix,

@@ -156,7 +156,7 @@ impl Form {
     }
 }
 
-/// Finds the row of an instruction, or says what is wrong with its opcode or modifiers.
+/// Finds the row of an instruction, or the fault of its opcode or modifiers.
 pub fn find(instruction: &ast::Instruction<'_>) -> Result<(&'static Form, Modifiers), Diagnostic> {
     let opcode = instruction.opcode;
     let Some(forms) = FORMS.get(opcode.text) else {

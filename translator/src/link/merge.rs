@@ -29,7 +29,7 @@ impl Numbers for ModuleNumbers {
     }
 }
 
-/// Joins modules. What is replaced is left out.
+/// Joins modules. Replaced declarations are left out.
 pub(super) fn merge(source: &Source, modules: Vec<Program>, resolved: &Resolved) -> Program {
     let numbers = number(&modules, resolved);
     let mut merged = Program::default();
@@ -105,8 +105,8 @@ fn join_files(all: &mut FxHashMap<u32, String>, next: &mut u32, files: FxHashMap
     renumbered
 }
 
-/// Of kernels and variables that modules have for themselves under the same name, the first keeps the name for the host; the others
-/// are called `name@module`. What modules show to each other keeps its name in any case.
+/// Of kernels and variables that modules have for themselves under the same name, the first keeps the name for the
+/// host; the others are called `name@module`. Names that modules show to each other stay in any case.
 fn distinguish(source: &Source, program: &mut Program) {
     let shared = |name: &str, linked: bool| linked.then(|| name.to_owned());
     let variables = program.variables.iter().filter_map(|one| shared(&one.name, one.linkage.is_some()));

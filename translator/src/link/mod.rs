@@ -1,7 +1,8 @@
 //! Links decoded modules to one program, by the rules of NVIDIA's linker.
 //!
-//! [`resolve`] finds out which declarations mean the same; [`merge`] makes one program of what is left. Each function keeps what its
-//! own module's version and target mean for it: decoding has seen to the version, and [`Function::architecture`] has the target.
+//! [`resolve`] finds the declarations that mean the same; [`merge`] makes one program of the remaining ones. Each
+//! function keeps the consequences of its own module's version and target: decoding has seen to the version, and
+//! [`Function::architecture`] has the target.
 //!
 //! [`Function::architecture`]: crate::decode::program::Function::architecture
 

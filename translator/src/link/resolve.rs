@@ -16,7 +16,7 @@ pub(super) enum Id {
 
 /// The replacements of declarations that don't count.
 pub(super) struct Resolved {
-    /// By what is replaced; the others stay as they are.
+    /// The replacement of each replaced declaration; the others stay as they are.
     pub replaced: FxHashMap<Id, Id>,
     /// Alignments that variables get beside their own, since some module relies on them.
     pub alignments: FxHashMap<Id, u32>,
@@ -42,7 +42,7 @@ enum Is<'p> {
     Function(&'p Function, bool),
 }
 
-/// Finds out what each name means.
+/// Finds the meaning of each name.
 pub(super) fn resolve(modules: &[Program]) -> Result<Resolved, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     if let Some(other) =
@@ -207,7 +207,7 @@ fn undefined(name: &str, span: Span) -> Diagnostic {
     error
 }
 
-/// In what a declaration contradicts the one that counts.
+/// The point in which a declaration contradicts the one that counts.
 fn disagreement(chosen: Declared<'_>, other: Declared<'_>) -> Option<&'static str> {
     match (chosen.is, other.is) {
         (Is::Variable(a), Is::Variable(b)) => {

@@ -15,7 +15,7 @@ use crate::ir::{Arithmetic, Binary, Compare, Unary};
 use crate::isa::operation::Operation;
 use crate::isa::word::Word;
 
-/// Appends to the block what an instruction computes.
+/// Appends the operations of an instruction to the block.
 type Lower = fn(&mut Lowering<'_, '_>, &Instruction) -> Result;
 
 /// The function that lowers an operation's instructions.

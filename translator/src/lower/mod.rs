@@ -1,4 +1,4 @@
-//! Lowering: what each PTX instruction means, in operations of the intermediate representation.
+//! Lowering: the meaning of each PTX instruction, in operations of the intermediate representation.
 //!
 //! A row of the instruction table names an operation; [`dispatch`] has its lowering function. That gets the decoded
 //! instruction, reads operands through [`Lowering`], and writes its result through it. Registers hold integers of their
@@ -49,7 +49,7 @@ impl Lowering<'_, '_> {
         self.guarded(instruction, |l| lower(l, instruction))
     }
 
-    /// Appends what `lower` does under the guard of an instruction, if it has one.
+    /// Appends the statements of `lower` under the guard of an instruction, if it has one.
     fn guarded(&mut self, instruction: &Instruction, lower: impl FnOnce(&mut Self) -> Result) -> Result {
         let Some((register, negated)) = instruction.guard else { return lower(self) };
         let guard = self.register(register)?;

@@ -133,7 +133,7 @@ impl Combiner<'_> {
         })
     }
 
-    /// Combines what it can of a run, which then is empty.
+    /// Combines the loads of a run as far as possible; then the run is empty.
     #[inline(never)]
     fn combine(&mut self, Level { list, wide, run }: &mut Level) {
         let mut seen = FxHashSet::default();

@@ -126,7 +126,7 @@ impl Propagation<'_> {
         out.push(stmt);
     }
 
-    /// Rewrites a nested list, and returns what it changes; `None` if its end can't be reached.
+    /// Rewrites a nested list, and returns its changes; `None` if its end can't be reached.
     fn nested(&mut self, list: &mut Block) -> Option<Changes> {
         let undo_mark = self.undo.len();
         let stmts = std::mem::take(list);
@@ -141,7 +141,7 @@ impl Propagation<'_> {
         falls_through.then_some(changes)
     }
 
-    /// Goes back to what was known before a nested list.
+    /// Goes back to the known values before a nested list.
     #[inline(never)]
     fn leave(&mut self, undo_mark: usize) -> Changes {
         let changes = self.undo[undo_mark..].iter().map(|(var, _)| (*var, self.known[*var])).collect();
@@ -153,7 +153,7 @@ impl Propagation<'_> {
         changes
     }
 
-    /// Goes on with what holds at the end of both arms of an `If`; false if neither end can be reached.
+    /// Goes on with the values known at the end of both arms of an `If`; false if neither end can be reached.
     #[inline(never)]
     fn join(&mut self, then: Option<Changes>, otherwise: Option<Changes>) -> bool {
         match (then, otherwise) {

@@ -1,6 +1,7 @@
-//! Computes on 32 bits what is only needed there: a 64-bit sum, product or shift whose result is truncated becomes the
-//! same operation on truncated operands. PTX forms addresses of shared memory in 64-bit registers, of which the access
-//! takes the lower half. The 64-bit form stays for its other uses, else [`remove_dead`](super::remove_dead) drops it.
+//! Narrows operations to 32 bits whose results are only needed there: a 64-bit sum, product or shift whose result is
+//! truncated becomes the same operation on truncated operands. PTX forms addresses of shared memory in 64-bit
+//! registers, of which the access takes the lower half. The 64-bit form stays for its other uses, else
+//! [`remove_dead`](super::remove_dead) drops it.
 //!
 //! Variables of which only the lower half matters, such as an address of shared memory that a loop advances, become variables of 32 bits.
 //! NVIDIA's compiler unrolls loops with such a variable of 64 bits whole, however long they are.
@@ -97,7 +98,7 @@ fn halves_suffice(op: Op, definition: &IndexVec<Value, Option<Op>>) -> bool {
     }
 }
 
-/// The lower half of a value, computed from the lower halves of what it was computed from.
+/// The lower half of a value, computed from the lower halves of its operands.
 pub(super) fn narrow(b: &Builder<'_>, definition: &IndexVec<Value, Option<Op>>, value: Value, steps: u32) -> Value {
     let Some(steps) = steps.checked_sub(1) else { return b.truncate(value) };
     match definition.of(value) {

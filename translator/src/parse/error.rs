@@ -4,7 +4,7 @@ use super::node::Rule;
 use super::scan;
 use crate::diagnostic::{Diagnostic, ErrorKind, Span};
 
-/// A syntax error that says what could have stood there.
+/// A syntax error with the text that could have stood there, in words.
 pub(super) fn expected(what: impl Into<String>, span: Span) -> Diagnostic {
     Diagnostic::new(ErrorKind::Syntax { expected: what.into() }, span)
 }
@@ -22,7 +22,7 @@ pub(super) fn expected_at(text: &str, what: impl Into<String>, offset: usize) ->
     expected(what, span)
 }
 
-/// Lists what one of the rules would have needed: "a, b or c".
+/// Lists the needs of the rules: "a, b or c".
 pub(super) fn list(rules: &[Rule]) -> String {
     let has = |rule| rules.contains(&rule);
     if has(Rule::instruction) {

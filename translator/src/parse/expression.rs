@@ -77,7 +77,7 @@ struct Evaluation<'s> {
 }
 
 impl<'s> Evaluation<'s> {
-    /// Takes what stands where an operand is due. False for a prefix: then the operand is still due.
+    /// Takes the token that stands where an operand is due. False for a prefix: then the operand is still due.
     fn operand(&mut self, cursor: &mut Cursor<'_, 's>) -> Result<bool, Diagnostic> {
         let Some(token) = cursor.peek() else {
             return Err(error::expected("a value", cursor.span()));
@@ -195,7 +195,7 @@ impl<'s> Evaluation<'s> {
         Ok(())
     }
 
-    /// Applies what waits and binds at least as tight as `precedence`, up to an open parenthesis or `?`.
+    /// Applies the waiting operators that bind at least as tight as `precedence`, up to an open parenthesis or `?`.
     fn reduce(&mut self, precedence: u8) -> Result<(), Diagnostic> {
         while let Some(&pending) = self.pending.last() {
             let binds = match pending {

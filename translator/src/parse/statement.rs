@@ -58,7 +58,7 @@ fn guard<'s>(node: Node<'_, 's>) -> Option<Guard<'s>> {
     Some(Guard { register, negated })
 }
 
-/// A label, unless what stands before the colon is the start of an instruction.
+/// A label, unless the text before the colon is the start of an instruction.
 fn label<'s>(name: Ident<'s>, is_instruction: bool, colon: Span) -> Result<Statement<'s>, Diagnostic> {
     if is_instruction || matches!(name.text, "_" | "$" | "%") {
         return Err(error::expected("an operand or `;`", colon));

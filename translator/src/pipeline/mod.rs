@@ -92,7 +92,7 @@ pub(crate) struct Module<'p> {
     pub(crate) source: &'p Source,
     /// Offsets of the variables in device memory.
     pub(crate) variables: &'p Arc<Places>,
-    /// Size of the variables and of what else the host provides with them.
+    /// Size of the variables and of the other memory that the host provides with them.
     pub(crate) variables_size: u64,
     /// Offset in these of the memory that the host provides.
     pub(crate) provided: u64,
@@ -104,7 +104,7 @@ pub(crate) struct Module<'p> {
     pub(crate) lengths: &'p Lengths,
 }
 
-/// A kernel that has been lowered, and what its passes will go by.
+/// A kernel that has been lowered, and the settings for its passes.
 struct Lowered<'p> {
     unit: Unit,
     layout: Layout,

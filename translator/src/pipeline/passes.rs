@@ -1,4 +1,5 @@
-//! The passes between lowering and emission, in order: what each is called, what must hold before it, what holds after it.
+//! The passes between lowering and emission, in order: each with its name, the stage that it needs, and the stage that
+//! it leads to.
 
 use super::limits::fits_workgroup;
 use super::unit::{Settings, Unit};
@@ -360,7 +361,7 @@ pub fn optimise(function: &mut Function, target: &Target) -> Result<(), ErrorKin
     run_between(function, target, "propagate_copies", "find_pointers")
 }
 
-/// Runs the passes that replace what a target doesn't do exactly, for tests of them together.
+/// Runs the passes that replace operations which a target doesn't do exactly, for tests of them together.
 ///
 /// # Errors
 /// Broken rules.

@@ -1,4 +1,4 @@
-//! A kernel on its way through the passes, and what they go by.
+//! A kernel on its way through the passes, and the settings of the passes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use ptx2spv_interface::{LoopSuspension, Status, push_constant};
 /// The bit that separates a kernel's number from its version for large blocks. No text has this many kernels.
 const LANES_SHIFT: u32 = 24;
 
-/// A kernel between lowering and emission. Its `Display` is the text form of what it is made of.
+/// A kernel between lowering and emission. Its `Display` is the text form of its graph or tree.
 #[derive(Clone, Debug, Default)]
 pub struct Unit {
     /// Values, variables and, from [`Stage::Tree`] on, statements.
@@ -82,7 +82,7 @@ impl Unit {
         }
     }
 
-    /// The layout of what its suspended threads or blocks save, if they can be suspended.
+    /// The layout of the state that its suspended threads or blocks save, if they can be suspended.
     pub(super) fn saved(&self) -> Option<SavedLayout> {
         self.suspended.map(|suspended| suspended.saved).or(self.resolved.saved)
     }
@@ -142,7 +142,7 @@ pub struct Settings<'a> {
     /// Offset in the push constants of the workspace's address, if threads are to pause in long loops, so that their
     /// blocks are suspended.
     pub pauses: Option<u32>,
-    /// By what accesses are checked, if they are.
+    /// The launch's data about live allocations, if accesses are checked.
     pub allocations: Option<Allocations>,
     /// Lengths of operations that the module's other kernels have found.
     pub lengths: Option<&'a Lengths>,

@@ -34,8 +34,8 @@ pub fn flush(b: &Builder<'_>, format: Format, bits: Value) -> Value {
     b.select(is_tiny, b.and_const(bits, format.sign()), bits)
 }
 
-/// A float on its way to a narrower format, replaced by zero of its sign if it is tiny: below the least normal number of
-/// that format when rounded to its precision with any exponent. That is what `.ftz` flushes.
+/// A float on its way to a narrower format, replaced by zero of its sign if it is tiny: below the least normal number
+/// of that format when rounded to its precision with any exponent. `.ftz` flushes these.
 pub fn flush_tiny(b: &Builder<'_>, to: Format, rounding: Rounding, value: Value) -> Value {
     let ty = b.type_of(value);
     let from = Format::of(ty);

@@ -57,7 +57,7 @@ impl Format {
         self.hidden() * u64::from(self.bias)
     }
 
-    /// Bits of infinity, or of what follows the largest number. Larger magnitudes are NaN.
+    /// Bits of infinity, or of the magnitude after the largest number. Larger magnitudes are NaN.
     pub fn infinity(self) -> u64 {
         match self {
             E4M3 => self.nan,

@@ -1,4 +1,4 @@
-//! Sums of products of matrices by `F32` arithmetic: what a device does fastest where its matrix units don't serve.
+//! Sums of products of matrices by `F32` arithmetic: the fastest way of a device where its matrix units don't serve.
 
 use super::{BFLOAT, E4M3, E5M2, Format, HALF, Overflow, SINGLE, TENSOR, narrow, widen};
 use crate::ir::{Accumulator, Arithmetic, Builder, Factors, MatrixStep, Minifloat, Op, Rounding, Type, Value};

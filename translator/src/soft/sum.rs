@@ -49,7 +49,7 @@ pub fn odd_sum(b: &Builder<'_>, x: Value, y: Value) -> Value {
     b.bitcast(odd, b.type_of(sum))
 }
 
-/// Arithmetic on f16s that `F32` holds; rounding it to f16 gives what rounding the exact result would.
+/// Arithmetic on f16s that `F32` holds; rounding its result to f16 gives the same as rounding the exact result.
 pub fn half(b: &Builder<'_>, arithmetic: Arithmetic) -> Value {
     match arithmetic {
         Arithmetic::Add(x, y) => b.fadd(x, y),

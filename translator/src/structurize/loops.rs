@@ -1,4 +1,5 @@
-//! Finds the loops of a graph and how they nest. Does not order anything, and does not look at what is inside a region but not a loop.
+//! Finds the loops of a graph and how they nest. Does not order anything, and does not look at blocks of a region
+//! outside of its loops.
 //!
 //! Block numbers index the arrays here, which have one element for each block: the caller has checked them.
 
@@ -17,7 +18,7 @@ pub(super) struct Forest {
     is_entry: Vec<bool>,
 }
 
-/// A loop, or what is outside of all of them.
+/// A loop, or the region outside of all loops.
 pub(super) struct LoopRegion {
     /// The region around it; [`TOP`] for itself.
     pub parent: usize,

@@ -1,5 +1,5 @@
-//! Turns each region of a graph into an acyclic graph of items in topological order. What that means for the tree is the business of
-//! [`super::flow`].
+//! Turns each region of a graph into an acyclic graph of items in topological order. [`super::flow`] makes lists of the
+//! tree of them.
 //!
 //! Items of a region are numbered by position in it; block and region numbers index the arrays of [`Forest`].
 
@@ -121,7 +121,7 @@ fn outgoing<'a>(
 /// The items of a region in topological order. Among those that could come next it takes the lowest block number, as compilers
 /// write code in a sensible order, but the entries of the region before all others, so that one run holds them.
 ///
-/// `waiting` has an element for each block and then for each region, and holds zero for what is in this region.
+/// `waiting` has an element for each block and then for each region, and holds zero for those in this region.
 fn order(graph: &Graph, forest: &Forest, region: usize, exits: &[Vec<u32>], waiting: &mut [u32]) -> Vec<Kind> {
     let here = &forest.regions[region];
     let slot = |kind| match kind {

@@ -1,5 +1,5 @@
-//! The shapes that come out for what compilers write, and what the verifier refuses. That trees do what their graphs do is tested in
-//! `tests/structurize.rs`.
+//! Shapes of trees for graphs of compilers, and trees that the verifier refuses. That trees do what their graphs do is
+//! tested in `tests/structurize.rs`.
 
 use super::{
     Condition, Graph, Node, Node::Break, Terminator, Terminator::Exit, Terminator::Goto, Tree, structurize, verify,

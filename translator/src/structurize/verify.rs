@@ -1,4 +1,4 @@
-//! Proves that a tree does what its graph does. Shares nothing with the code that makes trees.
+//! Proves that a tree does the same as its graph. Shares nothing with the code that makes trees.
 //!
 //! Between two blocks a tree only sets selectors to constants, tests them, and tests the condition of the block that was executed last.
 //! So for each block and each outcome of its condition, the path to the next block is known exactly, and must end at
@@ -220,8 +220,8 @@ struct Walker<'c> {
 }
 
 impl Walker<'_> {
-    /// Walks from a position to the next block or the end, and checks that it is the expected one. `outcome` is the block just executed
-    /// with what its condition is.
+    /// Walks from a position to the next block or the end, and checks that it is the expected one. `outcome` is the
+    /// block just executed with the value of its condition.
     fn expect(&mut self, start: usize, outcome: Option<(u32, bool)>, expected: Option<u32>) -> Result<(), String> {
         let mut position = start;
         let mut selectors = Vec::new();

@@ -52,8 +52,8 @@ pub fn make_warp_sync_explicit(function: &Function, cfg: &mut Cfg, architecture:
     }
 }
 
-/// Synchronizes threads on each way into a loop that waits, if some of them may have done what a loop can wait for since the warp's last
-/// operation. Kernels without such operations know no warps, and stay so.
+/// Synchronizes threads on each way into a loop that waits, if some of them may have stored a signal that a loop can
+/// wait for since the warp's last operation. Kernels without such operations know no warps, and stay so.
 fn synchronize_before_waits(function: &Function, cfg: &mut Cfg) {
     if !cfg.blocks.iter().any(|block| any_stmt(&block.body, &is_warp)) {
         return;

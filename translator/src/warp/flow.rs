@@ -271,7 +271,7 @@ impl Pack<'_> {
         self.b.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    /// Appends what follows a statement at which threads may have left the innermost loop.
+    /// Appends the statements after one at which threads may have left the innermost loop.
     fn rest(&mut self, stmts: &[Stmt], flow: &Flow, inside: &Loop, live: &[Var]) {
         if stmts.iter().all(|stmt| matches!(stmt, Stmt::At(_))) {
             return;

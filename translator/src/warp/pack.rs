@@ -105,7 +105,7 @@ impl Pack<'_> {
         }
     }
 
-    /// Marks what follows in the new function with the current source position of the old function.
+    /// Marks the following statements of the new function with the current source position of the old function.
     pub(super) fn mark(&mut self) {
         if self.at.is_some() {
             self.b.push(Stmt::At(self.at));

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// The driver may have ended a loop before it was done ([`crate::Quirks::loop_budget`]), and threads have
-    /// left out what follows.
+    /// The driver may have ended a loop before it was done ([`crate::Quirks::loop_budget`]), and threads have left out
+    /// the statements after it.
     LoopCutShort,
     /// A thread executed `trap`.
     Trap,

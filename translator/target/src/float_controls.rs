@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device whose
-/// independence properties forbid a combination leaves out what it can't have together with the rest.
+/// Float controls that a shader may declare (`VkPhysicalDeviceFloatControlsProperties`, by the same names). A device
+/// whose independence properties forbid a combination leaves out the controls that it can't have together with the
+/// rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FloatControls {

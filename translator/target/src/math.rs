@@ -127,7 +127,7 @@ impl Math {
         (!self.is_fast(Topic::Matrix)).then_some(self.generation)
     }
 
-    /// A device's facts, with what is left to it taken to be right.
+    /// A device's facts, where the topics left to the device are taken to be right.
     pub fn relax(self, facts: &Facts) -> Facts {
         let mut facts = facts.clone();
         for topic in Topic::ALL.iter().filter(|topic| self.is_fast(**topic)) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bugs of the driver that emission works around. What isn't known is assumed to work as Vulkan says.
+/// Bugs of the driver that emission works around. Features not known to be wrong are assumed to work as Vulkan says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Quirks {
@@ -17,8 +17,8 @@ pub struct Quirks {
     /// The host decides by a condition whether modules without the Vulkan memory model have memory barriers, since it
     /// isn't known whether they wait.
     pub memory_barriers_optional: bool,
-    /// Barriers of a subgroup wait for the whole workgroup, and what follows one that it doesn't reach is lost. A subgroup
-    /// runs in lockstep, and needs none.
+    /// Barriers of a subgroup wait for the whole workgroup, and the code after a barrier that the workgroup doesn't
+    /// reach is lost. A subgroup runs in lockstep, and needs no barrier.
     pub subgroup_barriers_wait: bool,
     /// Rounds of all its loops together after which an invocation's loops end, whether they are done or not; where
     /// invocations run side by side in one vector, a round of any of them counts for all. Mesa's llvmpipe has a limit of
@@ -45,7 +45,8 @@ pub struct Quirks {
     /// 0x4401 of a 16-bit load. Seen in NVIDIA's driver 580.159, with any of several ways to write the shifts; a
     /// multiplication and an addition instead of them are right.
     pub byte_swaps_wrong: bool,
-    /// Quotients and remainders of 64 bits, or what stands beside them, come out wrong in some kernels. Seen in NVIDIA's driver 580.159.
+    /// Quotients and remainders of 64 bits, or operations beside them, come out wrong in some kernels. Seen in NVIDIA's
+    /// driver 580.159.
     pub long_divisions_wrong: bool,
     /// Where a condition within a loop guards an `OpFDiv` on f64, other values of the loop come out wrong. Seen in
     /// NVIDIA's driver 580.159.
@@ -63,10 +64,11 @@ pub struct Quirks {
     /// The compiler adds zero-extended words of an address's sum on 32 bits, and loses the carry (`try_extract_additions` in Mesa's
     /// `src/amd/common/ac_nir_lower_global_access.c`).
     pub address_carries_lost: bool,
-    /// Accesses past the end of a variable in workgroup, private or function memory hit what else the process has there, since the driver
-    /// executes shaders in the program's process and checks no offsets.
+    /// Accesses past the end of a variable in workgroup, private or function memory hit other memory of the process,
+    /// since the driver executes shaders in the program's process and checks no offsets.
     pub offsets_unchecked: bool,
-    /// Subgroups are not what the device says: of other sizes, or not full. Kernels with operations of a warp do without.
+    /// Subgroups are not as the device says: of other sizes, or not full. Kernels with operations of a warp do without
+    /// them.
     pub subgroups_unreliable: bool,
     /// Modules that declare `MaximallyReconvergesKHR` are compiled wrong.
     pub maximal_reconvergence_wrong: bool,

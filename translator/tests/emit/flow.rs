@@ -1,4 +1,4 @@
-//! Control flow: what nests how, unreachable ends, and random trees.
+//! Control flow: nesting, unreachable ends, and random trees.
 
 use proptest::prelude::*;
 use ptx2spv_translator::internals::ir::{AtomicOp, Block, Function, Legal, Op, Ordered, Space, Stmt, Type, Value, Var};

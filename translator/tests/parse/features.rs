@@ -6,7 +6,7 @@ use ptx2spv_translator::internals::ast::{
     Constant, FunctionKind, Init, Instruction, Item, Linkage, Operand, StateSpace, Statement,
 };
 
-/// Writes an operand in a plain form of its own, so that tests can say what they expect in one line.
+/// Writes an operand in a plain form of its own, so that tests can state their expectations in one line.
 fn show(operand: &Operand<'_>) -> String {
     let list = |operands: &[Operand<'_>]| operands.iter().map(show).collect::<Vec<_>>().join(" ");
     let dotted = |name: &str, suffix: Option<&str>| match suffix {
@@ -341,7 +341,7 @@ fn deep_but_sane_nesting() {
     assert_eq!(body(&statements(&scopes)).len(), 1001);
 }
 
-/// The lines of a table of texts and what is expected of them.
+/// The lines of a table of texts and their expected results.
 fn table(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split_once(" => ").expect("a text and what is expected"))

@@ -1,4 +1,4 @@
-//! The parser: what it reads, what it refuses and how, and PTX of several compilers.
+//! The parser: texts that it reads, texts that it refuses and its errors, and PTX of several compilers.
 
 mod errors;
 mod features;

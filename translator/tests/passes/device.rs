@@ -61,7 +61,7 @@ impl Device {
         f32::from_bits(self.apply(&operands.map(|operand| operand.to_bits().into())) as u32)
     }
 
-    /// Holds a result against what is right.
+    /// Holds a result against the right one.
     #[track_caller]
     pub fn check(&mut self, what: std::fmt::Arguments<'_>, operands: &[u64], expected: u64) {
         let found = self.apply(operands);

@@ -75,7 +75,7 @@ pub struct Machine {
     pub constants: Vec<bool>,
     /// Bits of the parameters of a helper.
     pub parameters: Vec<u64>,
-    /// Bits of what a helper gave.
+    /// Bits of a helper's result.
     pub result: u64,
 }
 

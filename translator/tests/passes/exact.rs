@@ -76,7 +76,7 @@ fn with_apfloat<F: Float>(operation: Operation, rounding: Round, [x, y, z]: [u64
     })
 }
 
-/// A root, from the nearest one and the sign of what its square leaves.
+/// A root, from the nearest one and the sign of its square's remainder.
 fn root(ty: Type, rounding: Round, bits: u64) -> Outcome {
     let (nearest, rest) = if ty == Type::F32 {
         let x = f32::from_bits(bits as u32);

@@ -1,5 +1,5 @@
-//! File tests, executed: what is expected of a pass does to memory what its input does. The file tests themselves look at the shape of code,
-//! which blessing accepts whatever it is; this one looks at what the code computes.
+//! File tests, executed: the expected output of a pass does the same to memory as its input. The file tests themselves
+//! look at the shape of code, which blessing accepts whatever it is; this test looks at the results of the code.
 //!
 //! Input and expected text run on a machine that does everything right, also what no device has by itself. Expansions of an operation must
 //! give its result there as they do on the devices that need them.
@@ -20,7 +20,7 @@ const RUNS: u32 = 48;
 /// Bytes of global memory.
 const GLOBAL: usize = 0x1200;
 
-/// A test with its input and what is expected.
+/// A test with its input and its expected output.
 struct Test {
     name: String,
     /// Why the two can't be compared, by a line `; not executed: REASON`.

@@ -99,10 +99,10 @@ fn samples(ty: Type) -> Vec<u64> {
     list
 }
 
-/// An operand: what it is at run time, and whether that is known.
+/// An operand: its value at run time, and whether the value is known.
 type Operand = (u64, bool);
 
-/// Checks what two operands, which are the same value if they are alike, come to.
+/// Checks the folding of operations on two operands, which are the same value if they are alike.
 fn check(ty: Type, amount: Type, op: impl Fn(Value, Value) -> Op, operands: [Operand; 2], expected: u64) {
     let mut function = Function::default();
     let a = function.value(ty);

@@ -1,5 +1,5 @@
-//! Functions that report loops cut short, on an interpreter that plays such a driver: random programs either say so or do
-//! to memory what they do without a limit.
+//! Functions that report loops cut short, on an interpreter that plays such a driver: random programs either say so or
+//! do the same to memory as without a limit.
 
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
@@ -112,7 +112,8 @@ fn reports_at_the_limit_and_not_far_below() {
     }
 }
 
-/// A loop that counts by `step`, from a constant or from what the thread's number gives, until a comparison, and stores its rounds.
+/// A loop that counts by `step`, from a constant or a number that the thread's number gives, until a comparison, and
+/// stores its rounds.
 fn counted(random: &mut Random) -> Function {
     const COMPARISONS: [Compare; 6] = [
         Compare::Equal,
@@ -173,7 +174,8 @@ fn counted(random: &mut Random) -> Function {
     function
 }
 
-/// A loop that goes from one number to another, some of them by what the thread's number gives, and stores its rounds.
+/// A loop that goes from one number to another, some of them by a number that the thread's number gives, and stores its
+/// rounds.
 fn numbered(random: &mut Random) -> Function {
     const NUMBERS: u64 = 6;
     let mut function = Function::default();

@@ -1,5 +1,5 @@
-//! Passes over the intermediate representation against exact references and against what programs do before and after them, in an interpreter
-//! of it.
+//! Passes over the intermediate representation against exact references and against the effects of programs before and
+//! after them, in an interpreter of it.
 
 mod approximate;
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! The passes that hold on every device keep the meaning of programs: random ones do to memory what they did before.
+//! The passes that hold on every device keep the meaning of programs: random programs do the same to memory as before.
 //! File tests look at the shape of small functions.
 
 use super::program::{MEMORY, random_program};

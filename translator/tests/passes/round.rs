@@ -6,7 +6,7 @@ use super::support::{Random, target};
 use ptx2spv_translator::internals::ir::{Op, Type, Unary, Value};
 use ptx2spv_translator::target::Facts;
 
-/// An operation, and what it is to compute.
+/// An operation, and its exact result.
 type Case = (fn(Value) -> Op, fn(f64) -> f64);
 
 /// A device of which nothing is known but perhaps that it keeps denormals, with a function of a number.
@@ -43,7 +43,7 @@ fn check(op: fn(Value) -> Op, reference: fn(f64) -> f64, bound: f64) {
     }
 }
 
-/// Half an ulp, and 1 % for what happens before the last rounding.
+/// Half an ulp, and 1 % for errors before the last rounding.
 const ROUNDED: f64 = 1.01 * f32::EPSILON as f64 / 2.0;
 
 #[test]

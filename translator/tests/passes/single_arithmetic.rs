@@ -58,7 +58,7 @@ fn targets() -> [Target; 4] {
         .map(|(name, facts)| target(name, name == "with F64", facts))
 }
 
-/// Numbers at the thresholds of what is done in which way, and their neighbours.
+/// Numbers at the thresholds between ways of computing, and their neighbours.
 fn corners() -> Vec<u32> {
     let exponents = [0, 1, 2, 24, 25, 26, 27, 28, 29, 30, 31, 40, 50, 66, 67, 68, 102, 103, 104, 126, 127, 128, 150];
     let exponents = exponents.into_iter().chain([151, 175, 190, 215, 230, 253, 254]);

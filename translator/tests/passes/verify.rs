@@ -1,4 +1,4 @@
-//! The verifier finds what breaks a rule, at the stage from which the rule holds, and not before.
+//! The verifier finds a broken rule at the stage from which the rule holds, and not before.
 
 use ptx2spv_translator::internals::ir::Stage;
 use ptx2spv_translator::internals::pipeline::Unit;

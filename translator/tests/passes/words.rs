@@ -1,6 +1,6 @@
-//! 64-bit integers taken apart into words of 32 bits, against the host's own: each operation on random operands and on those
-//! around its corners, in registers and as constants; atomics, under locks; and random programs, which do to memory what they
-//! did before.
+//! 64-bit integers taken apart into words of 32 bits, against the host's own: each operation on random operands and on
+//! those around its corners, in registers and as constants; atomics, under locks; and random programs, which do the
+//! same to memory as before.
 
 use super::program::{MEMORY, random_program};
 use super::support::{Random, access};
@@ -289,7 +289,7 @@ fn is_constant(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Let(_, Op::Const(_)))
 }
 
-/// Memory after what random programs use: their results, and the table of locks.
+/// Memory after the bytes that random programs use: their results, and the table of locks.
 const RESULTS: u32 = 64;
 
 /// The first bytes of global and shared memory, and local memory, after a function has run. All locks must be free

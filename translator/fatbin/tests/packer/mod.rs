@@ -51,7 +51,7 @@ impl Packed {
         self
     }
 
-    /// The header with what follows it up to the payload; `second` is the size of the header, or where a payload begins.
+    /// The header with everything up to the payload; `second` is the size of the header, or where a payload begins.
     fn header(&self, second: Option<u32>, stored: u64, compressed: u32, size: u64) -> Vec<u8> {
         let mut after = Vec::new();
         let identifier = if self.identifier.is_empty() { 0 } else { 64 };

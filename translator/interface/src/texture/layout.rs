@@ -72,7 +72,8 @@ macro_rules! record {
                 bytes
             }
 
-            /// Reads what lies in memory, such as the initial record of a reference; `None` if a number in it stands for nothing.
+            /// Reads a struct from memory, such as the initial record of a reference; `None` if a number in it stands
+            /// for nothing.
             pub fn from_bytes(bytes: &[u8; $size as usize]) -> Option<Self> {
                 Some(Self {
                     $($field: $crate::texture::layout::Part::read(&bytes[Self::range::<$ty>($at)])?,)*

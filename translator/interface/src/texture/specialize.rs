@@ -1,5 +1,5 @@
-//! Kernels without what no texture of a launch needs. Drivers give such code up as well, by the specialization constant, but only after
-//! they have compiled most of it, which takes seconds for kernels with many reads.
+//! Kernels without the code that no texture of a launch needs. Drivers give such code up as well, by the specialization
+//! constant, but only after they have compiled most of it, which takes seconds for kernels with many reads.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ fn constant(words: &[u32]) -> Option<u32> {
     }
 }
 
-/// The instructions of a module, each with its first word. What is cut off at the end counts as one.
+/// The instructions of a module, each with its first word. An instruction that is cut off at the end counts as one.
 fn instructions(spirv: &[u32]) -> impl Iterator<Item = &[u32]> {
     let mut rest = spirv.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {

@@ -23,7 +23,7 @@ pub(super) struct Liveness {
 }
 
 impl Liveness {
-    /// Finds what is read later. Instructions count as readers if what they give is read.
+    /// Finds the registers that are read later. Instructions count as readers if their results are read.
     pub(super) fn new(items: &[Item], blocks: &[Block]) -> Self {
         let mut numbers = FxHashMap::default();
         for item in items {

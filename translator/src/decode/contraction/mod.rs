@@ -16,7 +16,7 @@ use candidates::{Kind, product, sum};
 use liveness::Liveness;
 use products::{Products, Sum};
 
-/// Marks what is fused in a function's body.
+/// Marks the products and sums that are fused in a function's body.
 pub(super) fn mark(items: &mut [Item]) {
     let any = |what: fn(&Instruction) -> Option<Kind>| {
         items.iter().any(|item| matches!(item, Item::Instruction(instruction) if what(instruction).is_some()))

@@ -1,4 +1,4 @@
-//! Operands of calls: results, the function or a register with what it may hold, arguments.
+//! Operands of calls: results, the function or a register with its possible targets, arguments.
 
 use super::Result;
 use crate::ast;

@@ -1,4 +1,5 @@
-//! Operands of `tex`, `tld4` and surface instructions: what names a texture, sampler or surface, and vectors of coordinates.
+//! Operands of `tex`, `tld4` and surface instructions: names of textures, samplers and surfaces, and vectors of
+//! coordinates.
 
 use super::{Fits, Result, untyped};
 use crate::ast;
@@ -27,8 +28,8 @@ fn as_wide(found: ScalarType, wanted: ScalarType) -> bool {
 }
 
 impl<'s> FunctionDecoder<'_, 's> {
-    /// `{d}|p, [texture, sampler, {c}], level or gradients, offset, comparison` become a pair of destinations, a list of the
-    /// handles and the coordinates, and what follows in seven places, `_` for what isn't there.
+    /// `{d}|p, [texture, sampler, {c}], level or gradients, offset, comparison` become a pair of destinations, a list
+    /// of the handles and the coordinates, and the rest in seven places, `_` for missing operands.
     pub(super) fn texture_operands(
         &mut self,
         instruction: &ast::Instruction<'s>,
@@ -174,8 +175,8 @@ impl<'s> FunctionDecoder<'_, 's> {
         }
     }
 
-    /// A vector of 1, 2 or 4 elements, or a scalar in place of one, whose first elements have these types. What follows them is
-    /// padding.
+    /// A vector of 1, 2 or 4 elements, or a scalar in place of one, whose first elements have these types. The other
+    /// elements are padding.
     fn coordinates(&mut self, operand: &ast::Operand<'s>, types: &[ScalarType], fits: Fits) -> Result<Operand> {
         let elements = self.parts(operand);
         let least = if types.len() == 3 { 4 } else { types.len() };
@@ -199,7 +200,7 @@ impl<'s> FunctionDecoder<'_, 's> {
         Ok(Operand::List(decoded))
     }
 
-    /// The elements of a vector, or what stands alone.
+    /// The elements of a vector, or an operand that stands alone.
     fn parts(&mut self, operand: &ast::Operand<'s>) -> Vec<ast::Operand<'s>> {
         match operand {
             ast::Operand::Vector(elements, _) => elements.clone(),

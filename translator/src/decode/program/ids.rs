@@ -1,4 +1,4 @@
-//! Numbers of what a module and its functions have.
+//! Numbers of a module's and its functions' parts.
 
 use crate::index::indices;
 

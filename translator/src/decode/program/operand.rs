@@ -69,7 +69,7 @@ pub struct Passed {
     pub open: bool,
 }
 
-/// A register with what a video instruction may say about it.
+/// A register with the modifiers that a video instruction may give it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
     /// The register.

@@ -80,7 +80,7 @@ pub(crate) trait Modifier: Sized {
     /// Appends its parts and operands.
     fn print(&self, out: &mut Mnemonic);
 
-    /// Reads what [`Modifier::print`] has written.
+    /// Reads the text of [`Modifier::print`].
     fn parse(parts: &mut Parts<'_>) -> Option<Self>;
 }
 

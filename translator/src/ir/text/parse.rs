@@ -13,7 +13,7 @@ use ptx2spv_target::{Cluster, Fault, Packing, Scratch};
 const MAX_DEPTH: usize = 1023;
 
 impl Function {
-    /// Reads what `Display` has written.
+    /// Reads the text form of a function.
     ///
     /// # Errors
     /// [`ParseError`]. Whether the function keeps the representation's rules is [`verify`](crate::ir::verify)'s to say.
@@ -116,7 +116,7 @@ impl<'t> Lines<'t> {
         Ok(())
     }
 
-    /// A list of statements, up to what isn't one.
+    /// A list of statements, up to the first line that isn't one.
     pub(crate) fn block(&mut self, function: &mut Function) -> Result<Block> {
         // The lists around the present one, each with what that is a part of.
         let mut around: Vec<(Block, Open)> = Vec::new();
@@ -170,7 +170,7 @@ enum Open {
 }
 
 impl Line<'_> {
-    /// A statement of one line; `None` for what begins like none.
+    /// A statement of one line; `None` for a line that begins like none.
     fn simple(&mut self, function: &mut Function) -> Result<Option<Stmt>> {
         let results = self.results(function)?;
         let start = *self;

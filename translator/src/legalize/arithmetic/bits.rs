@@ -91,7 +91,8 @@ pub fn expand_saturate(b: &Builder<'_>, policy: &Policy, ty: Type, op: Op) -> Op
     Some(b.bitcast(bits, ty))
 }
 
-/// The negative of what is no NaN, by the device's own operation where that is right: it is often part of the next instruction.
+/// The negative of a number that is no NaN, by the device's own operation where that is right: it is often part of the
+/// next instruction.
 pub fn negative(b: &Builder<'_>, facts: &Facts, float: Value) -> Value {
     if facts.negate_f32_exact && b.type_of(float) == Type::F32 {
         return b.unary(Unary::FNeg, float);

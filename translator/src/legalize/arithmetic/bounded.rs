@@ -1,5 +1,5 @@
-//! Results that are no NaN because their operands are bounded: what libraries make of a number that was clamped to [0.0, 1.0], or of an
-//! integer; and which of them are positive.
+//! Results that are no NaN because their operands are bounded, as those of libraries are that compute with a number
+//! clamped to [0.0, 1.0], or with an integer; and those among them that are positive.
 
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,7 @@ impl Bounded {
         self.of(b, value).is_some()
     }
 
-    /// Takes note of what an operation's result is bounded by, if it is.
+    /// Notes the bounds of an operation's result, if it has any.
     pub fn note(&mut self, b: &Builder<'_>, result: Value, op: Op) {
         if let Op::Binary(Binary::Shr, x, places) = op
             && b.type_of(x) == Type::I32

@@ -40,8 +40,8 @@ pub fn expand_division(function: &mut Function, floats: &Floats, avoided: bool) 
     });
 }
 
-/// The quotients on `F64` that [`expand_division`] leaves to a device whose division fails in other places: all of a function, or none,
-/// since what the device computes wrong there are other values.
+/// The quotients on `F64` that [`expand_division`] leaves to a device whose division fails in other places: all of a
+/// function, or none, since the values that the device gets wrong there are others.
 pub fn divided_by_device(function: &Function, floats: &Floats, avoided: bool) -> FxHashSet<Value> {
     let mut quotients = FxHashSet::default();
     if !avoids(floats, avoided) {

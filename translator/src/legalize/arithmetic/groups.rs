@@ -1,5 +1,6 @@
-//! Results that are right but in rare cases, tested together: results that stand in one list are first what is right in most cases. One test
-//! tells whether a rare case is among them, which computes them and what was made of them again.
+//! Results that are right except in rare cases, tested together: results in one list first have the values of the
+//! common case. One test tells whether a rare case is among them; the rare case computes them again, and everything
+//! that was made of them.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,7 +10,7 @@ use crate::ir::{
     for_each_operand, map_op_operands, uses,
 };
 
-/// Most results of a group. What they are made of has to be kept until the test.
+/// Most results of a group. Their operands have to be kept until the test.
 const MOST_RESULTS: usize = 16;
 /// Most operations that are performed again.
 const MOST_REPEATED: usize = 128;
@@ -143,7 +144,7 @@ impl<R: Rare> Grouping<'_, R> {
         end
     }
 
-    /// Appends the test of a group, the rare case, and what others use of the results.
+    /// Appends the test of a group, the rare case, and the values of the results for other uses.
     fn finish(&mut self, list: &mut Block, group: Group, earlier: &FxHashMap<Value, Op>) {
         let Group { mut usual, mut repeated, tests, sets } = group;
         if tests == 0 {

@@ -43,8 +43,8 @@ pub fn expand_matrix_products(function: &mut Function, means: Means, has_unit: i
     });
 }
 
-/// A product of bytes of which one matrix' are unsigned, by two of signed bytes: an unsigned byte is what its bits are as a signed one, and 256 times
-/// its highest bit.
+/// A product of bytes of which one matrix' are unsigned, by two of signed bytes: an unsigned byte is the signed byte of
+/// the same bits, plus 256 times its highest bit.
 fn by_signed_bytes(
     b: &Builder<'_>,
     types: MatrixTypes,
@@ -167,7 +167,7 @@ fn pairs(b: &Builder<'_>, types: MatrixTypes, members: Option<Value>, run: Run) 
     }
 }
 
-/// The products of a run. All of them take a turn before the next, in which they share what they take.
+/// The products of a run. All of them take a turn before the next, in which they share the words that they take.
 fn plain_run(b: &Builder<'_>, sums: Sums, run: &Run) {
     run.define_operands(b);
     let holders = Holders::of(b);
@@ -192,7 +192,8 @@ fn give(b: &Builder<'_>, values: [Value; 4], results: &[Value]) {
     }
 }
 
-/// For each element of D, what `add` makes of a first value with each pair of words from the row and the column.
+/// For each element of D, the value that `add` makes of a first value with each pair of words from the row and the
+/// column.
 fn by_words(
     add: impl Fn(&Builder<'_>, [Value; 2], usize, Value) -> Value,
 ) -> impl Fn(&Builder<'_>, &Lines, [Value; 4]) -> [Value; 4] {

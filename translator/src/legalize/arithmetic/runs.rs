@@ -6,10 +6,10 @@ use crate::ir::{
 use ptx2spv_target::MatrixTypes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Products of one kind, none of which needs what another gives.
+/// Products of one kind, none of which needs a result of another.
 #[derive(Default)]
 pub struct Run {
-    /// Constants and what variables hold, defined between the products.
+    /// Constants and reads of variables, defined between the products.
     operands: Vec<(Value, Op)>,
     /// The products with their results.
     pub products: Vec<(Fragments, Vec<Value>)>,
@@ -35,7 +35,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The runs of products of these types. Between those of a run nothing is done but what a thread does for itself.
+    /// The runs of products of these types. Between the products of a run, a thread only computes for itself.
     pub fn of(function: &Function, is_wanted: impl Fn(MatrixTypes) -> bool) -> Self {
         let mut runs = Self::default();
         runs.list(&function.body, &is_wanted);

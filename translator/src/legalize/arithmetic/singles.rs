@@ -75,8 +75,8 @@ fn sum(b: &Builder<'_>, op: Binary, x: Value, y: Value) -> Value {
 
 /// A sum or difference that is not ample.
 ///
-/// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so is what is left,
-/// which the device has got right. Else both are below 2^-97 and don't overflow when scaled.
+/// If the first operand is 2^-98 or more, the second one is half of that at least, both are multiples of 2^-122, and so
+/// is their difference, which the device has got right. Else both are below 2^-97 and don't overflow when scaled.
 fn small_sum(b: &Builder<'_>, op: Binary, operands: [Value; 2], sum: Value) -> Value {
     let raised = operands.map(|operand| raise(b, operand).0);
     let lowered = lower(b, b.binary(op, raised[0], raised[1]));

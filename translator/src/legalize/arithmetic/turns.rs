@@ -131,7 +131,7 @@ impl<'f> Turns<'f> {
         self.holders.take(b, self.fragments, number, None)
     }
 
-    /// For each element of D, what `add` makes of first values in all turns.
+    /// For each element of D, the value that `add` makes of first values in all turns.
     pub fn fold(
         &self,
         b: &Builder<'_>,

@@ -17,8 +17,9 @@ use crate::legalize::carry::{Carrier, outer_values, rename};
 /// must leave enough for the kernel's own loops.
 const PART: u32 = 16;
 
-/// Chooses the loops over lanes that become calls: none without a `budget` of rounds, else those in other loops, those for which a part of
-/// the budget doesn't suffice, and those that would be nested deeper than half of what the driver allows.
+/// Chooses the loops over lanes that become calls: none without a `budget` of rounds, else those in other loops, those
+/// for which a part of the budget doesn't suffice, and those that would be nested deeper than half of the driver's
+/// limit.
 pub fn choose_lane_calls(function: &mut Function, budget: Option<u32>, nesting: Option<u32>) {
     let mut calls = Vec::new();
     if let Some(budget) = budget {

@@ -140,8 +140,8 @@ impl Probe<'_> {
         self.watch_parts(b, stmts, &FxHashSet::default(), &mut FxHashMap::default());
     }
 
-    /// The same with what is known of values that parts use from earlier parts: those that the statements define for others, and
-    /// where values are carried.
+    /// The same with facts about values that parts use from earlier parts: those that the statements define for others,
+    /// and the variables that carry values.
     fn watch_parts(
         self,
         b: &Builder<'_>,

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Binary, Function, Op, Stmt, Type, Value, for_each_stmt, rewrite_ops};
 
-/// Bits of what is rotated.
+/// Bits of the rotated number.
 const WIDTH: u64 = 32;
 
 /// Makes the amount by which a rotation shifts right a difference.

@@ -281,7 +281,7 @@ impl<'f> Counter<'f> {
         round
     }
 
-    /// Notes what a value of a loop's own list is.
+    /// Notes the definition of a value in a loop's own list.
     fn note(&self, round: &mut Round, value: Value, op: &Op, changes: &FxHashMap<Var, u32>) {
         let term = |value| round.terms.get(&value).copied();
         let found = match *op {

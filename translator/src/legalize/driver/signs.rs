@@ -1,8 +1,8 @@
 //! Hides from a driver that integers change, clear or set the sign of a float ([`Quirks::nan_signs_wrong`](ptx2spv_target::Quirks)): such a driver
 //! writes the float's negation or absolute value instead, which gives another NaN. The masks of these operations become unknown to it.
 //!
-//! Only what float operations give is concerned, where the bits of a NaN reach memory or integers. Elsewhere the driver's form is as good,
-//! and often free.
+//! Only results of float operations are concerned, where the bits of a NaN reach memory or integers. Elsewhere the
+//! driver's form is as good, and often free.
 
 use rustc_hash::FxHashSet;
 

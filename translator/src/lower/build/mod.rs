@@ -206,7 +206,7 @@ impl<'p> Build<'p> {
         }
     }
 
-    /// Reports at the end what asynchronous copies have noted that nothing waited for.
+    /// Reports at the end an address that asynchronous copies have noted and that nothing waited for.
     fn finish_copies(&mut self, exit: BlockId) {
         let Some(noted) = self.copied_outside else { return };
         let b = Builder::new(&mut self.function);

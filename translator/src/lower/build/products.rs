@@ -19,7 +19,8 @@ use crate::lower::thread::multiply;
 use crate::lower::thread::warpgroup::Tiles;
 use crate::policy::Policy;
 
-/// The most products that share a copy. With it, 64 products, what a warp computes of 128 by 64 elements, have three copies.
+/// The most products that share a copy. With it, 64 products, which a warp needs for 128 by 64 elements, have three
+/// copies.
 const MOST_SHARING: usize = 22;
 /// The most on drivers that are slow with many blocks. The time that llvmpipe takes to compile one copy grows with the square of them: all elements of
 /// D are carried around the loop that the returns form.

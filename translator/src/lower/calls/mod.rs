@@ -1,4 +1,5 @@
-//! Calls of functions that the translator provides, such as `vprintf` and `malloc`, and what kernels and functions begin with.
+//! Calls of functions that the translator provides, such as `vprintf` and `malloc`, and the prologues of kernels and
+//! functions.
 
 pub(in crate::lower) mod grid;
 pub(in crate::lower) mod heap;

@@ -45,10 +45,11 @@ pub(crate) enum Single {
     Shared,
 }
 
-/// The code with one copy, among what a kernel may call.
+/// The code with one copy, among all code that a kernel may call.
 pub(crate) type Singles = FxHashMap<Code, Single>;
 
-/// Chooses what is not inlined of a kernel's functions and choices; `blocks_slow` as in [`Policy`](crate::policy::Policy).
+/// Chooses the functions and choices of a kernel that are not inlined; `blocks_slow` as in
+/// [`Policy`](crate::policy::Policy).
 ///
 /// # Errors
 /// A kernel that is too large either way.
@@ -248,7 +249,7 @@ impl Added {
         own
     }
 
-    /// Adds what a call in it adds.
+    /// Adds the additions of a call in it.
     fn include(&mut self, callee: Self) {
         self.size = self.size.saturating_add(callee.size);
         self.depth = self.depth.max(callee.depth + 1);
@@ -267,7 +268,7 @@ pub(crate) fn reachable(program: &Program, kernel: FuncId) -> Vec<&Function> {
     inlined(program, &Code::Function(kernel), &Singles::default())
 }
 
-/// The operands of a function's calls that say what is called, last call first.
+/// The operands that name the callees of a function's calls, last call first.
 fn called_operands(function: &Function) -> impl Iterator<Item = &Operand> {
     let calls = function.instructions().rev().filter(|instruction| instruction.form.row.action == Action::Call);
     calls

@@ -48,7 +48,7 @@ impl PendingCopies {
         self.copies.iter().find(|copy| copy.site == site)
     }
 
-    /// Notes what a copy is to write, and where.
+    /// Notes the words that a copy is to write, and their address.
     pub fn begin(&self, b: &Builder<'_>, copy: &PendingCopy, to: Value, words: &[Value]) {
         b.set(copy.place, b.add_const(to, 1));
         copy.words.iter().zip(words).for_each(|(var, word)| b.set(*var, *word));
@@ -82,7 +82,7 @@ impl PendingCopies {
 }
 
 impl PendingCopy {
-    /// Writes what is pending.
+    /// Writes the pending words.
     pub fn complete(&self, b: &Builder<'_>) {
         let place = b.get(self.place);
         b.if_(b.is_nonzero(place), |b| self.write(b, place));

@@ -17,7 +17,8 @@ use ptx2spv_interface::push_constant;
 /// Position of the two tag bits in the distance of a generic address.
 const TAG_SHIFT: u32 = 30;
 
-/// The first architecture that is refused with 32-bit pointers: hardware has never had both, and what came with it takes whole addresses.
+/// The first architecture that is refused with 32-bit pointers: hardware has never had both, and instructions that came
+/// with that architecture take whole addresses.
 const TOO_NEW: u32 = 80;
 
 /// The refusal of an address of 32 bits.

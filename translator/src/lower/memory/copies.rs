@@ -107,8 +107,8 @@ fn inside(l: &mut Lowering<'_, '_>, address: Value, size: u64) -> Value {
     l.b.select(inside, address, l.b.i32(0))
 }
 
-/// `cp.async.commit_group`, and `cp.async.wait_group` and `cp.async.wait_all`, which complete copies, and report what they have noted. The end of a
-/// kernel reports as well.
+/// `cp.async.commit_group`, and `cp.async.wait_group` and `cp.async.wait_all`, which complete copies, and report an
+/// address that they have noted. The end of a kernel reports as well.
 pub fn awaited(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     if !i.modifiers.has(Word::CommitGroup) {
         let but = match i.operands.first() {
@@ -192,8 +192,8 @@ pub fn bulk_load(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     Ok(())
 }
 
-/// The same without the first and last bytes that the instruction says may lie outside of an allocation. What then is in their place,
-/// PTX leaves open.
+/// The same without the first and last bytes that the instruction says may lie outside of an allocation. The content of
+/// their place is then left open by PTX.
 pub fn bulk_load_within(l: &mut Lowering<'_, '_>, i: &Instruction) -> Result {
     let to = shared_address(l, i, 0)?;
     let from = global_address(l, i, 1)?;

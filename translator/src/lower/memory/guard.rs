@@ -1,6 +1,6 @@
-//! Guards of shared memory, for operations that are long anyway and for accesses to other blocks' memory: mbarriers, copies, and what may
-//! have an address from `mapa`. As on hardware, one that reaches past the end of the block's memory, or of its cluster's, ends the launch as
-//! an illegal access. It must not damage what else lies there.
+//! Guards of shared memory, for operations that are long anyway and for accesses to other blocks' memory: mbarriers,
+//! copies, and accesses whose address may come from `mapa`. As on hardware, an access that reaches past the end of the
+//! block's memory, or of its cluster's, ends the launch as an illegal access. It must not damage other data there.
 
 use crate::ir::{Builder, Builtin, Compare, GENERIC_SHARED, GENERIC_TAG_SHIFT, Space, Type, Value, Var};
 use crate::lower::layout::Layout;

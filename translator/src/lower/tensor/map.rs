@@ -1,4 +1,5 @@
-//! Tensor maps: what their 128 bytes hold, and the instructions that change and copy them (PTX sections 9.7.9.27 and 9.7.9.28).
+//! Tensor maps: the layout of their 128 bytes, and the instructions that change and copy them (PTX sections 9.7.9.27
+//! and 9.7.9.28).
 //!
 //! A map has the same bits as the map that CUDA's driver makes for sm_90, so that programs may store it wherever they like. From bit 0:
 //!

@@ -40,7 +40,7 @@ pub(super) struct Channel {
     /// The greatest exponent of the slices before, and their sum with a few more bits.
     total_exponent: Var,
     total: Var,
-    /// Flags of what has been seen: a NaN, positive infinity, negative infinity, a number that isn't negative.
+    /// Flags of texels that have been seen: a NaN, positive infinity, negative infinity, a number that isn't negative.
     seen: Var,
 }
 

@@ -105,7 +105,7 @@ fn clamp(l: &mut Lowering<'_, '_>, value: Value, last: Value) -> Value {
     l.b.minimum(Compare::LessSigned, last, l.b.maximum(Compare::LessSigned, value, l.b.i32(0)))
 }
 
-/// A float within bounds; NaN stays what it is.
+/// A float within bounds; NaN stays NaN.
 fn clamp_float(b: &Builder<'_>, value: Value, [least, most]: [Value; 2]) -> Value {
     b.minimum(Compare::FLess, most, b.maximum(Compare::FLess, value, least))
 }

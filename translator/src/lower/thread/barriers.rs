@@ -1,4 +1,5 @@
-//! `bar`, `barrier` (PTX section 9.7.12.1) and `wgmma.wait_group`: what they wait for. [`crate::cfg`] decides for the kernel as a whole how they wait.
+//! `bar`, `barrier` (PTX section 9.7.12.1) and `wgmma.wait_group`, and the threads that they wait for. [`crate::cfg`]
+//! decides for the kernel as a whole how they wait.
 
 use crate::cfg::{Barrier, Kind, Red, Reduction, Stop};
 use crate::decode::program::{Instruction, Operand};

@@ -14,7 +14,8 @@ use crate::policy::Policy;
 
 /// The number of the operand that has metadata of a sparse product.
 const METADATA: usize = 4;
-/// The most products that have plain steps for themselves: what a warp computes of 64 by 32 elements in two steps. As SPIR-V each has some 4 KB of floats.
+/// The most products that have plain steps for themselves: as many as a warp needs for 64 by 32 elements in two steps.
+/// As SPIR-V each has some 4 KB of floats.
 const MOST_PLAIN: usize = 32;
 
 /// A product whose operands are variables.

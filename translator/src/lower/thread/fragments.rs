@@ -74,7 +74,7 @@ struct Places {
     /// Bits of an element, and how many a register holds.
     bits: u32,
     count: u32,
-    /// The address of what lane `4 g + t` has of a block at line and place 0.
+    /// The address of lane `4 g + t`'s part of a block at line and place 0.
     first: Value,
     /// Bytes from a row to the next, or from a column where memory has those.
     stride: Value,

@@ -91,7 +91,8 @@ fn sums(
     set(l, i, product, &results)
 }
 
-/// For each eight lines of a factor, those that the lanes from these on hold, or what they have of them in a turn.
+/// For each eight lines of a factor, those that the lanes from these on hold, or the words that the lanes have of them
+/// in a turn.
 fn lines(
     l: &mut Lowering<'_, '_>,
     i: &Instruction,

@@ -47,7 +47,7 @@ impl Indices {
         l.b.shr(self.metadata[word as usize], position)
     }
 
-    /// Of a column of B, what the elements of the row `g` or `g + 8` are multiplied with.
+    /// The factors of a column of B for the elements of the row `g` or `g + 8`.
     pub fn kept(&self, l: &mut Lowering<'_, '_>, half: u32, column: &Line) -> Line {
         match self.ty {
             // Four halves are the lower and the upper half of a register, and belong to the lower or upper half of one of A.

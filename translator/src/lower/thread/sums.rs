@@ -147,7 +147,7 @@ impl Terms {
         }
     }
 
-    /// The result, given the sum of what [`Terms::first`] gives and the products.
+    /// The result, given the sum of the products and the value of [`Terms::first`].
     pub fn last(self, l: &mut Lowering<'_, '_>, sum: Value, addend: Value) -> Value {
         match self {
             Self::Fused { result: ScalarType::F16, .. } if !self.is_of_halves() => {

@@ -1,5 +1,5 @@
-//! Products by tiles of 16 by 8 elements, as matrix units compute them ([`WarpOp::MatrixProduct`]). What a product lacks of a tile is zero, and zeros
-//! change no sum.
+//! Products by tiles of 16 by 8 elements, as matrix units compute them ([`WarpOp::MatrixProduct`]). Elements that a
+//! product lacks of a tile are zero, and zeros change no sum.
 
 use super::matrix::{addends, own_lane, set, words};
 use super::sums::Terms;
@@ -11,7 +11,7 @@ use crate::isa::fragments::{Block, Matrix, Product};
 use crate::lower::lowering::Lowering;
 use ptx2spv_target::MatrixTypes;
 
-/// The registers of a factor, each in the parts that are computed with, and what they hold.
+/// The registers of a factor, each in the parts that are computed with, and their contents.
 struct Factor {
     blocks: Vec<Block>,
     parts: Vec<Vec<Value>>,

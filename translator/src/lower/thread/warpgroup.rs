@@ -1,7 +1,8 @@
 //! Products of matrices of a warpgroup (PTX section 9.7.15).
 //!
-//! Each of its four warps has 16 rows, and computes them by products of eight columns each. What a warp needs of matrices in shared memory, its lanes load.
-//! All is done where the instruction stands: its operands may not change before a wait, at which the warps of a warpgroup wait for each other.
+//! Each of its four warps has 16 rows, and computes them by products of eight columns each. The lanes of a warp load
+//! the elements that the warp needs of matrices in shared memory. All is done where the instruction stands: its
+//! operands may not change before a wait, at which the warps of a warpgroup wait for each other.
 
 use super::descriptor::Descriptor;
 use super::matrix::words;

@@ -52,7 +52,7 @@ pub struct Resolved {
     pub merged: bool,
     /// The stops of such a kernel: the block that ends with each, and the one where threads then go on.
     pub stops: FxHashMap<BlockId, BlockId>,
-    /// If its blocks can end a dispatch and go on in the next: the layout of what they save.
+    /// If its blocks can end a dispatch and go on in the next: the layout of their saved state.
     pub saved: Option<SavedLayout>,
 }
 

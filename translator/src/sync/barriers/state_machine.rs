@@ -53,8 +53,8 @@ impl StateMachine {
     }
 }
 
-/// Rebuilds the kernel around its stops, and gives the blocks that end with them, each with the one where threads go on. With `suspending`, its
-/// blocks can be suspended; then the result has the layout of what they save.
+/// Rebuilds the kernel around its stops, and gives the blocks that end with them, each with the one where threads go
+/// on. With `suspending`, its blocks can be suspended; then the result has the layout of their saved state.
 pub fn merge(
     function: &mut Function,
     cfg: &mut Cfg,

@@ -266,7 +266,7 @@ impl Block {
         Self::shared(b, &place, true);
     }
 
-    /// Saves what is the thread's own.
+    /// Saves the thread's own state.
     pub fn save_own(&self, b: &Builder<'_>, place: &SavedState) {
         let mut address = Self::word(b, place, self.own_words);
         for var in &self.vars {
@@ -300,7 +300,7 @@ impl Block {
         status
     }
 
-    /// Restores what is the thread's own.
+    /// Restores the thread's own state.
     pub fn restore_own(&self, b: &Builder<'_>, place: &SavedState) {
         let mut address = Self::word(b, place, self.own_words);
         for var in &self.vars {

@@ -56,7 +56,7 @@ pub struct Side<'a> {
 enum Reached {
     /// The blocks of a side.
     Side,
-    /// The branch, or what lies before.
+    /// The branch, or a block before it.
     Before,
 }
 

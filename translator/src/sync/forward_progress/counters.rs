@@ -13,7 +13,7 @@ use super::facts::{Change, Loop};
 use crate::cfg::dependence::OnOthers;
 use crate::ir::{Atomic, AtomicOp, Binary, Builtin, Compare, MemoryOrder, Op, Space, Type, Unary, Value, Var, Varies};
 
-/// The most values between a branch's condition and what it is computed from.
+/// The most values on the way from a branch's condition to the values that it is computed from.
 const DEPTH: u32 = 32;
 /// The most values that a search looks at.
 const STEPS: u32 = 10_000;

@@ -22,8 +22,9 @@ use counters::Search;
 use facts::{Kernel, Loop, reads_others, unread_results};
 use rounds::Rounds;
 
-/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads of other blocks,
-/// that is, for what it reads in global memory. Waiting for a lock doesn't count, since the lock's holder will run on.
+/// Puts a stop on the back edge of each loop that waits for other threads. Returns whether a loop may wait for threads
+/// of other blocks, that is, for a change of global memory. Waiting for a lock doesn't count, since the lock's holder
+/// will run on.
 pub fn yield_in_loops(function: &Function, cfg: &mut Cfg) -> bool {
     let unread = unread_results(function, cfg);
     let reading: Vec<bool> = cfg.blocks.iter().map(|block| reads_others(&block.body, &unread)).collect();

@@ -9,7 +9,7 @@ use crate::index::{Index, IndexVec};
 /// The most rounds that are shown for a loop.
 const MOST: usize = 100;
 
-/// The most blocks of all these rounds together: what goes round by way of most of a large kernel is not left by others alone.
+/// The most blocks of all these rounds together: a round by way of most of a large kernel is not left by others alone.
 const MOST_BLOCKS: usize = 20_000;
 
 /// The edges of a search: the bits of a word.
@@ -24,8 +24,9 @@ pub(super) struct Rounds<'c> {
 }
 
 impl Rounds<'_> {
-    /// Of a loop with several back edges, what goes round by each of them without the others: a loop that waits may begin where the loop
-    /// around it does. Those are shown that read what others write, the smallest first, and of very many the smallest.
+    /// The rounds of a loop with several back edges, by each of them without the others: a loop that waits may begin
+    /// where the loop around it does. Only rounds are shown that read what others write, the smallest first, and of
+    /// very many the smallest.
     pub(super) fn that_read(&self, back: &[Edge], reads: impl Fn(BlockId) -> bool) -> Vec<(Edge, Vec<bool>)> {
         if back.len() < 2 {
             return Vec::new();

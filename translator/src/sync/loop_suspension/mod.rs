@@ -48,7 +48,7 @@ const STATUS: Access = Access { order: MemoryOrder::Relaxed(Scope::Cta), ..GLOBA
 /// The result of suspending threads in a kernel's loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspendedLoops {
-    /// The layout of what they save.
+    /// The layout of the threads' saved state.
     pub saved: SavedLayout,
     pub kind: SuspensionKind,
 }

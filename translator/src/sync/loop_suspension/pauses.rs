@@ -1,8 +1,8 @@
 //! Pauses in long loops, for kernels that are rebuilt as a loop of the whole workgroup.
 //!
-//! A thread without rounds stops at the end of a round, like one in a loop that waits. So what follows the loop may come to pass for other threads
-//! first: operations of warps wait for their members, barriers for their threads. Where the workgroup's threads synchronize, the block is then
-//! suspended: [`resolve_barriers`](super::super::resolve_barriers).
+//! A thread without rounds stops at the end of a round, like one in a loop that waits. So the code after the loop may
+//! run for other threads first: operations of warps wait for their members, barriers for their threads. Where the
+//! workgroup's threads synchronize, the block is then suspended: [`resolve_barriers`](super::super::resolve_barriers).
 
 use rustc_hash::FxHashSet;
 
@@ -11,8 +11,9 @@ use super::loops::Loop;
 use crate::cfg::{Barrier, BasicBlock, BlockId, Cfg, End, Kind, Stop};
 use crate::ir::{Builder, Function, Stmt, any_stmt, last_mark};
 
-/// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` says that of positions in the list. `None` if there
-/// is no such loop, or if a thread may come late from there to what the threads of a warp that happen to be somewhere do together.
+/// Lets threads without rounds stop on the ways back to the starts of loops that are long: `is_long` tells which, by
+/// positions in the list. `None` if there is no such loop, or if a thread may come late from there to what the threads
+/// of a warp that happen to be somewhere do together.
 pub fn pause_in_loops(
     function: &mut Function,
     cfg: &mut Cfg,

@@ -187,7 +187,8 @@ impl Recipes {
         }
     }
 
-    /// Leaves of the chosen recipes those of saved variables that come from other saved variables, or share with others what is saved instead.
+    /// Leaves of the chosen recipes those of saved variables that come from other saved variables, or share with others
+    /// the variable that is saved instead.
     fn choose(&mut self, saved: &VarSet) {
         let mut costs = vec![None; self.list.len()];
         self.chosen = self.readable.ones().filter(|number| saved.contains(self.list[*number].var)).collect();

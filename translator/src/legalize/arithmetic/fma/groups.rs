@@ -1,5 +1,5 @@
-//! Tests several multiply-adds of `F32` at once for what rounding errors can't decide ([`Estimate`]), where branches are cheap. The rare case
-//! computes them through `F64`, if the device has it, else on integers.
+//! Tests several multiply-adds of `F32` at once for cases that rounding errors can't decide ([`Estimate`]), where
+//! branches are cheap. The rare case computes them through `F64`, if the device has it, else on integers.
 
 use rustc_hash::FxHashSet;
 

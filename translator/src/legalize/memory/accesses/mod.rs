@@ -39,7 +39,7 @@ use ptx2spv_target::{CheckedAccess, CheckedSpace};
 pub struct Allocations {
     /// Offset in the push constants of the table's address.
     pub table: u32,
-    /// Size of the module's variables, and of what the host provides with them.
+    /// Size of the module's variables, and of the memory that the host provides with them.
     pub variables: u64,
     /// Offset of the memory that the host provides.
     pub provided: u64,

@@ -49,7 +49,7 @@ pub const REDUCES: u32 = 1 << 31;
 /// In [`head::NOTES`]: a thread polls global memory, which other blocks and the host change.
 pub const GLOBAL: u32 = 1;
 
-/// In [`head::NOTES`]: a thread polls what only its own block changes.
+/// In [`head::NOTES`]: a thread polls memory that only its own block changes.
 pub const SHARED: u32 = 2;
 
 /// In [`head::NOTES`]: a thread has no rounds left in this dispatch.

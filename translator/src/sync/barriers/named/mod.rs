@@ -278,7 +278,7 @@ impl NamedBarriers {
         store(b, self.head(b, head::READY), b.i32(1));
     }
 
-    /// Notes that the thread can go on, if only to read once more what other threads have written.
+    /// Notes that the thread can go on, if only to read once more the words that other threads have written.
     pub fn look_again(&self, b: &Builder<'_>, global: bool) {
         let Some(polling) = &self.polling else { return self.stay_ready(b) };
         self.note(b, if global { GLOBAL } else { SHARED });
@@ -288,7 +288,7 @@ impl NamedBarriers {
         });
     }
 
-    /// Has threads remember that they have stored something. Atomics don't count: they may be what polls.
+    /// Has threads remember that they have stored something. Atomics don't count: they may do the polling.
     pub fn note_stores(&self, function: &mut Function, cfg: &mut Cfg) {
         let Some(polling) = &self.polling else { return };
         let is_store = |stmt: &Stmt| matches!(stmt, Stmt::Store { access, .. } if access.space != Space::Local);
@@ -308,7 +308,8 @@ impl NamedBarriers {
         b.atomic(Atomic { result: None, op: AtomicOp::Or, access: WORD, address, operand, compare: None });
     }
 
-    /// Begins a dispatch: restores what the previous dispatch saved. Gives whether the block had already ended.
+    /// Begins a dispatch: restores the state that the previous dispatch saved. Gives whether the block had already
+    /// ended.
     pub fn begin_dispatch(&self, b: &Builder<'_>, suspended: &Suspended) -> Value {
         let status = suspended.restore(b);
         b.barrier();
@@ -324,7 +325,7 @@ impl NamedBarriers {
         b.compare_const(Compare::Equal, status, suspension::ENDED.into())
     }
 
-    /// Ends a dispatch: saves what the block needs to go on, if it hasn't ended.
+    /// Ends a dispatch: saves the state that the block needs to go on, if it hasn't ended.
     pub fn end_dispatch(&self, b: &Builder<'_>, suspended: &Suspended) {
         let goes_on = b.compare_const(Compare::Equal, b.get(self.verdict), SUSPENDED.into());
         b.if_(goes_on, |b| suspended.save(b));
