@@ -13,7 +13,7 @@ pub struct Binary<'a> {
 }
 
 impl<'a> Binary<'a> {
-    /// Whether bytes begin as a kind of file that [`Binary::read`] knows; it refuses all others.
+    /// Whether bytes begin like a file that [`Binary::read`] knows; all others are refused.
     pub fn is_binary(bytes: &[u8]) -> bool {
         file::is_known(bytes)
     }

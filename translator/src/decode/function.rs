@@ -231,7 +231,6 @@ impl<'m, 's> FunctionDecoder<'m, 's> {
         self.module.program.address_bits
     }
 
-    /// The parameters and results of a function.
     pub(super) fn signature(&self, callee: FuncId, span: Span) -> Result<Signature, Diagnostic> {
         let signature = self.module.signature(callee).cloned();
         signature.ok_or_else(|| Diagnostic::internal("a function without a signature", span))

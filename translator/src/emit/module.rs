@@ -65,7 +65,6 @@ pub(super) struct Module<'t> {
     pub(super) device: &'t Emission,
     /// Declarations of the launch's inputs. Their ids are zero before [`Module::declare_launch`].
     pub(super) launch: Launch,
-    /// Declarations of shared memory.
     pub(super) shared: SharedMemory,
     /// The source, where line information is wanted.
     pub(super) lines: Option<Lines>,
@@ -181,7 +180,6 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Declares an execution mode.
     pub(super) fn execution_mode(&mut self, mode: dr::Instruction) {
         self.dr.execution_modes.push(mode);
     }
@@ -331,7 +329,6 @@ impl<'t> Module<'t> {
         self.global(Global::Int(32))
     }
 
-    /// A constant of type `u32`.
     pub(super) fn u32_constant(&mut self, value: u32) -> Result<Word> {
         let ty = self.u32()?;
         self.global(Global::Constant(ty, u64::from(value)))

@@ -88,7 +88,6 @@ struct Before<'f> {
     /// The number of the next read, and of the next barrier.
     read: u32,
     barrier: usize,
-    /// The number of the next loop.
     next_loop: usize,
     /// The state at the start of each loop's body, as far as it is known.
     rounds: Vec<State>,

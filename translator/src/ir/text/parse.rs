@@ -52,7 +52,6 @@ impl<'t> Lines<'t> {
         self.lines.peek().copied()
     }
 
-    /// Takes the next line.
     pub(crate) fn next(&mut self) -> Option<Line<'t>> {
         self.lines.next()
     }

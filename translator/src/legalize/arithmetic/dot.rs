@@ -21,7 +21,7 @@ pub fn expand_dot(b: &Builder<'_>, _: &Policy, _: Type, op: Op) -> Option<Value>
     Some(rest.into_iter().fold(first, |sum, product| b.add(sum, product)))
 }
 
-/// A byte of a word by its number.
+/// A byte of a word by its number, extended to 32 bits by its sign or by zeros.
 fn byte(b: &Builder<'_>, word: Value, number: u32, signed: bool) -> Value {
     let high = b.shl(word, 24 - 8 * number);
     if signed { b.sar(high, 24) } else { b.shr(high, 24) }

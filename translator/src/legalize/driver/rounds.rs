@@ -209,7 +209,7 @@ struct Exit {
 struct Round {
     terms: FxHashMap<Value, Term>,
     comparisons: FxHashMap<Value, (Compare, Value, Value)>,
-    /// By how much a round changes variables that it changes once.
+    /// The steps by which a round changes variables that it changes once.
     steps: FxHashMap<Var, u64>,
     exits: Vec<Exit>,
 }
@@ -352,7 +352,6 @@ impl<'f> Counter<'f> {
         self.constants.of(value)
     }
 
-    /// The rounds until an exit is taken.
     fn rounds_until(&self, exit: &Exit, round: &Round, before: &[Stmt]) -> Option<u64> {
         let Exit { compare, a, b, leaves } = *exit;
         let (term, constant, is_first) = match (round.terms.get(&a), round.terms.get(&b)) {

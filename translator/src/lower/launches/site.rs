@@ -77,7 +77,6 @@ pub(super) fn store_words(b: &Builder<'_>, base: Value, words: &[(u64, Value)]) 
     }
 }
 
-/// Whether an address is in global memory.
 pub(super) fn is_global(b: &Builder<'_>, address: Value) -> Value {
     let top = b.shr(address, 62);
     let shared = b.compare_const(Compare::Equal, top, 1);

@@ -249,7 +249,7 @@ impl Added {
         own
     }
 
-    /// Adds the additions of a call in it.
+    /// Adds the additions of one of the code's calls.
     fn include(&mut self, callee: Self) {
         self.size = self.size.saturating_add(callee.size);
         self.depth = self.depth.max(callee.depth + 1);

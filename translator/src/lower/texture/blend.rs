@@ -174,7 +174,6 @@ impl Channel {
     }
 }
 
-/// The exponent of an sRGB intensity.
 fn srgb_exponent(b: &Builder<'_>, bits: Value) -> Value {
     let number = intensity(b, bits);
     let mut exponent = b.i32(SRGB_EXPONENT);
