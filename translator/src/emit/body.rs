@@ -83,7 +83,7 @@ pub(super) struct Body<'m, 't, 'f> {
 /// The state that a function shares with those that are called for its loops over lanes ([`Function::lane_numbers`]).
 #[derive(Default)]
 pub(super) struct Common {
-    /// Variables that all functions of the kernel reach, if any are such.
+    /// Variables that all functions of the kernel reach, if it has several functions.
     pub(super) private: FxHashMap<Var, Word>,
     /// Arrays of variables, by type; `None` for types with few variables.
     pub(super) rows: FxHashMap<Type, Option<Row>>,

@@ -12,7 +12,7 @@ use ptx2spv_target::{Feature, MatrixTypes, UnitTypes};
 
 /// The types of a product, for SPIR-V.
 struct Types {
-    /// A factor's element, and how many are in a word.
+    /// A factor's element type, and the number of elements in a word.
     factor: Global,
     in_word: u32,
     /// An element of a sum.

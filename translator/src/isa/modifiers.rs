@@ -132,7 +132,7 @@ choices! {
     direction: Direction { L R }
     /// The choice of bytes by `prmt`.
     permutation: Permutation { F4e B4e Rc8 Ecl Ecr Rc16 }
-    /// By how many bits `vmad` shifts its result.
+    /// The number of bits by which `vmad` shifts its result.
     scale: Scale { Shr7 Shr15 }
     /// The integers that `cvt.pack` packs, besides those that are types.
     packed_integer: PackedInteger { U2 S2 U4 S4 U8 S8 }

@@ -55,7 +55,7 @@ fn check_local(function: &Function, available: Option<u32>) -> Result<(), Diagno
 /// A list of statements under way.
 struct List<'f> {
     rest: std::slice::Iter<'f, Stmt>,
-    /// In how many constructs it stands.
+    /// The number of constructs around the list.
     depth: u32,
     /// The instruction that its construct comes from.
     at: Option<Span>,

@@ -179,8 +179,8 @@ pub fn unless_extreme<'f>(
 /// Operands on `F32` are ordinary from one over two to the power of this on.
 const EXPONENT: u64 = 40;
 
-/// By how much an operand of a quotient on `F32` is above the least ordinary number, in a measure in which those from [`RANGE`] on are extreme;
-/// `None` of a constant, such as the dividend of a reciprocal, that is known to be ordinary.
+/// The distance of an operand of a quotient on `F32` from the least ordinary number, in a measure in which those from
+/// [`RANGE`] on are extreme; `None` of a constant, such as the dividend of a reciprocal, that is known to be ordinary.
 pub fn above_least(b: &Builder<'_>, operand: Value, known: Option<u64>) -> Option<Value> {
     above_least_of(b, operand, known, EXPONENT)
 }

@@ -95,7 +95,7 @@ fn as_fma(b: &Builder<'_>, arithmetic: Arithmetic) -> Option<Value> {
     Some(b.fma(x, y, z))
 }
 
-/// By how much operands are scaled to keep tiny results normal, as a power of two.
+/// The factor by which operands are scaled to keep tiny results normal, as a power of two.
 ///
 /// Scaling overflows nothing if the result is tiny and not zero. Such a result has bits below 2^-126, which only a product of 48 bits can
 /// have. So the product is below 2^-78, and the addend about as small. As factors are at least 2^-126, neither is above 2^48. The dividend

@@ -66,9 +66,9 @@ fn content(function: &Function, exposed: &Exposed, contents: &Flow<Content>, val
 struct Depths<'f> {
     contents: &'f Flow<Content>,
     exposed: &'f Exposed,
-    /// In how many loops a variable is assigned a marked result, at most.
+    /// The depth of the deepest loop in which a variable is assigned a marked result.
     set: IndexVec<Var, u32>,
-    /// In how many loops its bits are seen, at most; `None` for nowhere.
+    /// The depth of the deepest loop in which the bits of a variable are seen; `None` for nowhere.
     seen: IndexVec<Var, Option<u32>>,
 }
 

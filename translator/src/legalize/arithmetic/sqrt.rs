@@ -97,7 +97,7 @@ fn inverse_root(b: &Builder<'_>, facts: &Facts, x: Value) -> Value {
     b.fmul(guess, b.fma(error, error, rest))
 }
 
-/// By how much operands below [`LEAST`] are raised, as a power of two.
+/// The factor by which operands below [`LEAST`] are raised, as a power of two.
 const RAISED: i32 = 64;
 
 /// The root of a number for which [`corrected`] isn't right. Tiny numbers are raised; no root is subnormal.

@@ -71,7 +71,7 @@ struct Places {
     access: Access,
     /// Whether neighbours in a line follow each other in memory.
     is_along: bool,
-    /// Bits of an element, and how many a register holds.
+    /// Bits of an element, and the number of elements in a register.
     bits: u32,
     count: u32,
     /// The address of lane `4 g + t`'s part of a block at line and place 0.

@@ -98,7 +98,7 @@ pub struct SavedState {
     local: Value,
     /// Address of the first word of the thread.
     own: Value,
-    /// The thread's number in the workgroup, and how many there are; `I32`.
+    /// The thread's number in the workgroup, and the number of the workgroup's threads; `I32`.
     index: Value,
     threads: Value,
     /// Bytes from one word of the thread to the next; `I64`.

@@ -45,7 +45,8 @@ impl Default for Slot {
 #[derive(Clone, Copy)]
 pub(crate) struct Hit {
     start: Var,
-    /// At how many of its bytes an access of `least` bytes may begin: one of one byte at each, one of eight bytes at all but seven.
+    /// The number of its bytes at which an access of `least` bytes may begin: all for one byte, all but seven for eight
+    /// bytes.
     beginnings: Var,
     least: u64,
 }
