@@ -187,6 +187,29 @@ fn makefile() {
     is_right(&mut Command::new(project.join("program")));
 }
 
+/// Sources in C, compiled alone and together with CUDA C++, with a standard that only C++ has.
+#[test]
+fn sources_in_c() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = [
+        ("answer.c", "int answer(void) { int class = 42; return class; }\n"),
+        (
+            "main.cu",
+            "extern \"C\" int answer();\n#include <cstdio>\nint main() { puts(answer() == 42 ? \"right\" : \"wrong\"); }\n",
+        ),
+    ];
+    for (name, text) in sources {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    for arguments in ["-c answer.c", "-c answer.c main.cu", "main.cu answer.o -o linked", "main.cu answer.c -o at_once"]
+    {
+        let built = finish(nvcc().current_dir(folder.path()).arg("-std=c++17").args(arguments.split(' ')));
+        assert_eq!(built.0, Some(0), "{arguments}: {}", built.2);
+    }
+    is_right(&mut Command::new(folder.path().join("linked")));
+    is_right(&mut Command::new(folder.path().join("at_once")));
+}
+
 /// Device functions, variables and kernels of other files, linked by nvcc and by the host's compiler.
 #[test]
 fn separate_compilation() {

@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
 mod clang;
+mod dialect;
 mod fat_binary;
 pub mod files;
 mod folder;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::clang::{Clang, Error};
+use crate::dialect::Rewritten;
 use crate::files::unique;
 use crate::folder::Toolkit;
 use crate::missing;
@@ -351,6 +353,26 @@ impl Nvcc {
         Ok(flags)
     }
 
+    /// Whether a file is a source in C.
+    fn is_c(&self, input: &OsStr) -> bool {
+        match &self.language {
+            Some(language) => language == "c" && kind(input) != Kind::Object,
+            None => kind(input) == Kind::C,
+        }
+    }
+
+    /// A command with its sources. For those in C it has no standard of C++, about which nvcc's host compiler only warns.
+    fn with_sources<'a>(&self, command: &[OsString], files: impl IntoIterator<Item = &'a OsString>) -> Vec<OsString> {
+        let files: Vec<_> = files.into_iter().collect();
+        let only_c = files.iter().all(|file| self.is_c(file));
+        let is_standard = |option: &OsString| {
+            let option = option.to_string_lossy();
+            option.strip_prefix("-std=").is_some_and(|standard| standard.contains("++"))
+        };
+        let options = command.iter().filter(|option| !only_c || !is_standard(option)).cloned();
+        options.chain(self.with_language(files)).collect()
+    }
+
     /// Files, with their language where the name doesn't tell.
     fn with_language<'a>(&self, files: impl IntoIterator<Item = &'a OsString>) -> Vec<OsString> {
         let mut list = Vec::new();
@@ -404,24 +426,28 @@ impl Nvcc {
             Stage::Preprocess => command.extend(flags(&["-E", "--cuda-host-only"])),
             Stage::Depend => command.extend([OsString::from(&self.stage_option), "--cuda-host-only".into()]),
         }
-        command.extend(self.with_language(&self.inputs));
-        if let Some(output) = &output {
-            command.extend(["-o".into(), output.into()]);
-        }
+        let Some(output) = output else {
+            // One command for each, since options differ.
+            return Ok(self.inputs.iter().map(|input| self.with_sources(&command, [input])).collect());
+        };
+        let mut command = self.with_sources(&command, &self.inputs);
+        command.extend(["-o".into(), output.into()]);
         Ok(vec![command])
     }
 
-    /// A program or a shared library. If objects may have device code for the linker, all sources become objects first.
+    /// A program or a shared library. If objects may have device code for the linker, or only some sources are in C, all sources become
+    /// objects first.
     fn link(&self, clang: &Clang, command: Vec<OsString>, toolkit: &Toolkit, folder: &Path) -> Vec<Vec<OsString>> {
         let static_libraries = self.static_libraries();
         let has_objects = self.inputs.iter().any(|input| kind(input) == Kind::Object) || !static_libraries.is_empty();
+        let has_c = self.inputs.iter().any(|input| self.is_c(input));
         let mut commands = Vec::new();
         let mut inputs = self.inputs.clone();
-        if !self.without_device_link && (self.relocatable || has_objects) {
+        if !self.without_device_link && (self.relocatable || has_objects || has_c) {
             for (number, input) in inputs.iter_mut().enumerate().filter(|(_, input)| kind(input) != Kind::Object) {
                 let object = folder.join(format!("{number}.o"));
-                let mut command = [command.clone(), vec!["-c".into()], self.with_language([&*input])].concat();
-                command.extend(["-o".into(), object.clone().into()]);
+                let mut command = self.with_sources(&command, [&*input]);
+                command.extend(["-c".into(), "-o".into(), object.clone().into()]);
                 commands.push(command);
                 *input = object.into();
             }
@@ -491,8 +517,8 @@ impl Nvcc {
                 continue;
             }
             let object = named_after(input, "o");
-            let mut command = [command.clone(), vec!["-c".into()], self.with_language([input])].concat();
-            command.extend(["-o".into(), object.clone().into()]);
+            let mut command = self.with_sources(&command, [input]);
+            command.extend(["-c".into(), "-o".into(), object.clone().into()]);
             commands.push(command);
             archive.push(object.into());
         }
@@ -561,20 +587,53 @@ impl Nvcc {
             return Ok(0);
         }
         std::fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-        let status = commands.into_iter().map(|command| self.run_one(command)).find(|status| !matches!(status, Ok(0)));
+        let mut statuses = commands.into_iter().map(|command| self.run_one(command, &folder));
+        let status = statuses.find(|status| !matches!(status, Ok(0)));
         // What is left in the folder for temporary files does no harm.
         let _ = std::fs::remove_dir_all(&folder);
         status.unwrap_or(Ok(0))
     }
 
-    fn run_one(&self, mut command: Command) -> Result<u8, Error> {
+    fn run_one(&self, mut command: Command, folder: &Path) -> Result<u8, Error> {
         if self.verbose {
             show(&command);
         }
         let program = PathBuf::from(command.get_program());
-        let status = command.status().map_err(|error| Error::Run { program, error })?;
+        let failed = |error| Error::Run { program: program.clone(), error };
+        let status = if compiles_kernels(&command) {
+            compile(&mut command, folder, failed)?
+        } else {
+            command.status().map_err(failed)?
+        };
         let code = if status.success() { Some(0) } else { status.code().and_then(|code| u8::try_from(code).ok()) };
         Ok(code.unwrap_or(255))
+    }
+}
+
+/// Whether clang is asked to compile CUDA C++.
+fn compiles_kernels(command: &Command) -> bool {
+    command.get_args().any(|argument| argument.to_string_lossy().starts_with("--cuda-gpu-arch"))
+}
+
+/// Runs clang, again while there are further files to rewrite for it, and writes its last messages.
+fn compile(
+    command: &mut Command,
+    folder: &Path,
+    failed: impl Fn(std::io::Error) -> Error,
+) -> Result<ExitStatus, Error> {
+    command.stderr(Stdio::piped());
+    if std::io::stderr().is_terminal() {
+        command.arg("-fcolor-diagnostics");
+    }
+    let mut rewritten = Rewritten::new(folder);
+    loop {
+        let output = command.spawn().and_then(Child::wait_with_output).map_err(&failed)?;
+        let messages = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() || !rewritten.add(&messages)? {
+            eprint!("{messages}");
+            return Ok(output.status);
+        }
+        command.arg("-ivfsoverlay").arg(rewritten.list());
     }
 }
 
@@ -588,6 +647,7 @@ fn show(command: &Command) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Cuda,
+    C,
     Object,
     Other,
 }
@@ -596,6 +656,7 @@ enum Kind {
 fn kind(input: &OsStr) -> Kind {
     match Path::new(input).extension().and_then(OsStr::to_str) {
         Some("cu") => Kind::Cuda,
+        Some("c") => Kind::C,
         Some("o" | "obj" | "a" | "so") => Kind::Object,
         _ => Kind::Other,
     }

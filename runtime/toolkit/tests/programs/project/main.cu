@@ -7,7 +7,7 @@ cudaError_t squares(int *x, int n)
     int *device;
     cudaError_t error = cudaMalloc(&device, n * sizeof(int));
     if (error == cudaSuccess) error = cudaMemcpy(device, x, n * sizeof(int), cudaMemcpyHostToDevice);
-    if (error == cudaSuccess) square<<<(n + 63) / 64, 64>>>(device, n);
+    if (error == cudaSuccess) square<< <(n + 63) / 64, 64>> >(device, n);
     if (error == cudaSuccess) error = cudaMemcpy(x, device, n * sizeof(int), cudaMemcpyDeviceToHost);
     cudaFree(device);
     return error;
