@@ -89,6 +89,7 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
         (0..SEEDS_OF_A_CASE).map(|i| (first + i * SEEDS / SEEDS_OF_A_CASE) % SEEDS).collect()
     };
     let memory_model = [Feature::VulkanMemoryModel, Feature::VulkanMemoryModelDeviceScope];
+    let fused = [Feature::ShaderFmaFloat32, Feature::ShaderFmaFloat64];
     let preset = |number: usize| Some(Target::PRESETS[number % Target::PRESETS.len()].to_owned());
     let (of_presets, others): (Vec<u64>, Vec<u64>) = seeds.into_iter().partition(|seed| seed % SEEDS_TO_A_PRESET == 0);
     let adversarial_presets = of_presets.into_iter().map(|seed| {
@@ -105,7 +106,11 @@ fn devices(name: &str, all: bool) -> Vec<ReferenceOptions> {
             .invocations(
                 INVOCATIONS[(seed / 8 % 4) as usize].and_then(|most| NonZeroU32::new(most.max(1 << (seed % 8)))),
             )
-            .without(memory_model.into_iter().filter(|_| seed / 16 % 2 == 1).collect())
+            .without(
+                (memory_model.into_iter().filter(|_| seed / 16 % 2 == 1))
+                    .chain(fused.into_iter().filter(|_| seed % SEEDS_TO_A_PRESET == 1))
+                    .collect(),
+            )
             .quirks(QUIRKS.iter().filter(|_| seed / 8 % 2 == 1).map(|quirk| quirk.to_string()).collect())
     });
     let presets = if all { Target::PRESETS.len() } else { PRESETS_OF_A_CASE };

@@ -67,8 +67,8 @@ fn presets() -> Result<Vec<Variant>> {
     Target::PRESETS.iter().map(|name| Variant::new(name, "", |_| ())).collect()
 }
 
-/// Targets that lack other features than any preset does.
-fn poorer() -> Result<Vec<Variant>> {
+/// Targets with other features than any preset has.
+fn variants() -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
     for preset in ["lavapipe", "nvidia"] {
         let mut add = |what: &str, change: &dyn Fn(&mut Target)| -> Result<()> {
@@ -94,6 +94,10 @@ fn poorer() -> Result<Vec<Variant>> {
                 Feature::StorageBuffer16BitAccess,
             ]),
         )?;
+        add(" with fused multiply-adds", &|target| {
+            target.features.extend([Feature::ShaderFmaFloat32, Feature::ShaderFmaFloat64]);
+            *target = target.clone().with_promises();
+        })?;
         // Room for the fixed part only, so every parameter goes to a buffer.
         add(" with small push constants", &|target| target.limits.max_push_constants_size = 40)?;
         add(" without float controls", &|target| target.float_controls = Default::default())?;
@@ -141,11 +145,11 @@ fn check_file(file: &Path, skip: &HashSet<String>) -> Result<()> {
         let one = std::slice::from_ref(entry);
         validate_all(&translate(&program, one, variant, false)?, one, variant, &mut seen)?;
     }
-    let poorer = poorer()?;
-    for (number, variant) in poorer.iter().enumerate() {
+    let variants = variants()?;
+    for (number, variant) in variants.iter().enumerate() {
         // Files begin with different variants, so that files with few kernels don't all use the same ones.
-        let first = (number + source.text().len()) % poorer.len();
-        let some: Vec<String> = entries.iter().skip(first).step_by(poorer.len()).cloned().collect();
+        let first = (number + source.text().len()) % variants.len();
+        let some: Vec<String> = entries.iter().skip(first).step_by(variants.len()).cloned().collect();
         if !some.is_empty() {
             validate_all(&translate(&program, &some, variant, number % 2 == 0)?, &some, variant, &mut seen)?;
         }

@@ -70,6 +70,8 @@ pub struct Emission {
     pub float_controls: FloatControls,
     /// The features of atomic additions to floats that the device does right.
     pub float_adds: BTreeSet<Feature>,
+    /// The features of fused multiply-adds that the device does right. Others are `Fma` of `GLSL.std.450`.
+    pub fused: BTreeSet<Feature>,
     /// Whether NaNs of `F32` are NVIDIA's.
     pub nvidia_nans: bool,
     /// Whether a dot product is a fused multiplication and addition.
@@ -260,6 +262,7 @@ impl Emission {
             features: target.features.clone(),
             float_controls,
             float_adds: target.features.iter().copied().filter(|&feature| target.adds_right(feature)).collect(),
+            fused: target.features.iter().copied().filter(|&feature| target.fuses_right(feature)).collect(),
             nvidia_nans: target.facts.nan_f32_nvidia,
             dot_fma: target.fuses_dot(),
             convergence: target.convergence(),
@@ -290,13 +293,21 @@ impl Floats {
         let mut trusted = math.relax(&target.facts);
         trusted.convert_f16_exact &= target.has(Feature::ShaderFloat16);
         trusted.nan_conversions_f16_nvidia &= trusted.convert_f16_exact;
+        let [single, double] =
+            [Feature::ShaderFmaFloat32, Feature::ShaderFmaFloat64].map(|feature| target.fuses_right(feature));
+        if single {
+            trusted.fma_f32_fused = true;
+            trusted.fma_f32_denormals = true;
+            trusted.fma_f32_flushes = false;
+        }
+        trusted.fma_f64_fused |= double;
         if !computes_doubles(&target.facts) {
             // Emulated floats give no NaN of their own accord.
             trusted.nan_f64_nvidia = math.is_fast(Topic::Nan);
         }
         Self {
-            fma_f32_fused: target.facts.fma_f32_fused,
-            fma_f64_fused: target.facts.fma_f64_fused,
+            fma_f32_fused: target.facts.fma_f32_fused || single,
+            fma_f64_fused: target.facts.fma_f64_fused || double,
             doubles: computes_doubles(&trusted),
             dot_fma: target.fuses_dot(),
             halves: target.has(Feature::ShaderFloat16) && trusted.arithmetic_f16_exact,

@@ -255,6 +255,8 @@ impl Contents {
             }
             "dot_f32_fused" => self.has(&[Op::Dot], 32),
             "fma_f64_fused" => self.has_function(&[Glsl::Fma], 64),
+            "fma_khr_f32_right" => self.has(&[Op::FmaKHR], 32),
+            "fma_khr_f64_right" => self.has(&[Op::FmaKHR], 64),
             "div_f32_rounded" | "div_f32_normal" => self.has(&[Op::FDiv], 32),
             "div_f64_rounded" => self.has(&[Op::FDiv], 64),
             "sqrt_f32_rounded" | "sqrt_f32_normal" => self.has_function(&[Glsl::Sqrt], 32),

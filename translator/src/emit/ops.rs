@@ -56,6 +56,7 @@ impl Body<'_, '_, '_> {
                 self.multiply_high(ty, signed, a, b)
             }
             Operation::Dot(op, a, b) => self.dot_bytes(op, a, b),
+            Operation::Fma(operands) => self.fma(operands, ty),
             Operation::DotFma(operands) => self.dot_fma(operands),
             Operation::Halves(form, operands) => self.halves(form, operands),
             Operation::WidenHalf(word) => self.widen_half(word),
@@ -111,10 +112,22 @@ impl Body<'_, '_, '_> {
         };
         operands.extend(ids.iter().copied().map(Operand::IdRef));
         let id = self.result(op, ty, operands);
-        if let Form::Float(_) = form {
+        if let Form::Float(_) | Form::Glsl(GlslStd450Op::Fma) = form {
             self.module.forbid_contraction(id);
         }
         id
+    }
+
+    /// `a * b + c`, rounded once where the device can.
+    fn fma(&mut self, operands: [Value; 3], ty: Type) -> Result<Word> {
+        let feature = if ty == Type::F64 { Feature::ShaderFmaFloat64 } else { Feature::ShaderFmaFloat32 };
+        let form = if self.module.device.fused.contains(&feature) {
+            self.module.need(feature, "a fused multiply-add")?;
+            Form::Float(Op::FmaKHR)
+        } else {
+            Form::Glsl(GlslStd450Op::Fma)
+        };
+        self.apply(form, ty, operands.map(Some))
     }
 
     /// `a * b + c` as the dot product of (a, c) and (b, 1).

@@ -50,6 +50,7 @@ pub(super) fn requirements(feature: Feature) -> Requirements {
         }
         Feature::ShaderFloatControls2 => (&[Capability::FloatControls2], Some(("SPV_KHR_float_controls2", None))),
         Feature::ShaderFloat16 => (&[Capability::Float16], None),
+        Feature::ShaderFmaFloat32 | Feature::ShaderFmaFloat64 => (&[Capability::FMAKHR], Some(("SPV_KHR_fma", None))),
         Feature::ShaderIntegerDotProduct => {
             const DOT: &[Capability] = &[Capability::DotProductInput4x8BitPacked, Capability::DotProduct];
             (DOT, Some(("SPV_KHR_integer_dot_product", core(1, 6))))

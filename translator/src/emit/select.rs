@@ -95,6 +95,7 @@ pub(super) enum Operation {
     },
     /// The sum of the products of four bytes each, by an instruction.
     Dot(Op, Value, Value),
+    Fma([Value; 3]),
     DotFma([Value; 3]),
     /// One instruction on two f16 in a word.
     Halves(Form, Operands),
@@ -255,7 +256,7 @@ fn operation(function: &Function, op: ir::Op, ty: Type) -> Option<Operation> {
         ir::Op::Binary(op, a, b) => binary(op, a, b, ty == Type::Bool)?,
         ir::Op::Compare(op, a, b) => two(Form::Core(compare(op, function.type_of(a) == Type::Bool)), a, b),
         ir::Op::Select(condition, a, b) => three(Form::Core(Op::Select), condition, a, b),
-        ir::Op::Fma(a, b, c) => three(Form::Glsl(GlslStd450Op::Fma), a, b, c),
+        ir::Op::Fma(a, b, c) => Operation::Fma([a, b, c]),
         ir::Op::DotFma(a, b, c) => Operation::DotFma([a, b, c]),
         ir::Op::Rounded(..) | ir::Op::Flushed(..) | ir::Op::Matrix(..) => return None,
         ir::Op::Half(_, arithmetic) => match arithmetic {

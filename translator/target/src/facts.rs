@@ -32,6 +32,11 @@ facts! {
     dot_f32_fused = false,
     /// `GLSL.std.450 Fma` on f64 rounds once.
     fma_f64_fused = true,
+    /// `OpFmaKHR` on f32 rounds once and keeps denormals, as Vulkan promises; it gives the NaN of the device's other operations, and the same
+    /// results for operands that the driver's compiler knows.
+    fma_khr_f32_right = true,
+    /// The same on f64.
+    fma_khr_f64_right = true,
     /// `OpFDiv` on f32 is correctly rounded, denormals included.
     div_f32_rounded = true,
     /// `OpFDiv` on f64 is correctly rounded, denormals included.
@@ -188,6 +193,9 @@ impl Facts {
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
     pub const TRUSTED: Facts = Facts {
+        // The self-test asks for `Fma` first.
+        fma_khr_f32_right: false,
+        fma_khr_f64_right: false,
         fma_f32_flushes: true,
         dot_f32_fused: true,
         add_f32_flushes: true,

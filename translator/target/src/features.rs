@@ -73,6 +73,10 @@ features! {
     ComputeFullSubgroups = "computeFullSubgroups",
     /// Fast-math modes of single instructions, with none as the default.
     ShaderFloatControls2 = "shaderFloatControls2",
+    /// `OpFmaKHR` on f32, which rounds once.
+    ShaderFmaFloat32 = "shaderFmaFloat32",
+    /// The same on f64.
+    ShaderFmaFloat64 = "shaderFmaFloat64",
     /// Sums of products of bytes.
     ShaderIntegerDotProduct = "shaderIntegerDotProduct",
     /// Matrices whose elements lie in the invocations of a subgroup, and their products.

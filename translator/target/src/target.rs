@@ -94,18 +94,30 @@ impl Target {
             self.facts.normal_f32_exact = true;
             self.facts.convert_f32_exact = true;
             self.facts.denormals_f32_kept |= controls.denorm_preserve_float32;
+            self.facts.fma_khr_f32_right |= controls.denorm_preserve_float32 && self.has(Feature::ShaderFmaFloat32);
         }
         // Of what a device doesn't have, a self-test finds nothing.
         self.facts.denormals_f64_kept |= self.features.contains(&Feature::ShaderFloat64)
             && controls.rounding_mode_rte_float64
             && controls.signed_zero_inf_nan_preserve_float64
             && controls.denorm_preserve_float64;
+        self.facts.fma_khr_f64_right |= self.facts.denormals_f64_kept && self.has(Feature::ShaderFmaFloat64);
         self
     }
 
     /// Whether the device has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
+    }
+
+    /// Whether the device has a feature that is a fused multiply-add, and rounds it once. Elsewhere `Fma` may do.
+    pub fn fuses_right(&self, feature: Feature) -> bool {
+        let right = match feature {
+            Feature::ShaderFmaFloat32 => self.facts.fma_khr_f32_right,
+            Feature::ShaderFmaFloat64 => self.facts.fma_khr_f64_right,
+            _ => false,
+        };
+        right && self.has(feature)
     }
 
     /// Whether `Fma` on `F32` can be written as a dot product ([`Facts::dot_f32_fused`]). Modules then say by fast-math modes what

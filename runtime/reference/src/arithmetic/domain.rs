@@ -42,7 +42,7 @@ pub fn ternary(op: Ternary, bits: u8, [_, b, c]: [u64; 3]) -> bool {
         Ternary::NClamp => widen(bits, b) > widen(bits, c),
         Ternary::SClamp => signed(b, bits) > signed(c, bits),
         Ternary::BitFieldUExtract => bit_field(bits, b, c),
-        Ternary::Select | Ternary::Fma => false,
+        Ternary::Select | Ternary::Fma | Ternary::FmaKHR => false,
     }
 }
 

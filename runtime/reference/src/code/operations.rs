@@ -102,6 +102,7 @@ operations! {
     /// Scalar operations with three operands. `Select` has a boolean first, and `bits` is the width of the others; `BitFieldUExtract` has
     /// the base, the offset and the count, of which the latter are unsigned and of any width.
     Ternary:
+    Float Core { FmaKHR }
     Float Glsl { Fma, NClamp }
     Int Glsl { SClamp }
     BoolOrInt Core { Select }

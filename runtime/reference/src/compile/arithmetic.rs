@@ -1,6 +1,6 @@
 //! Operations on scalars and vectors, split into operations on registers.
 
-use ptx2spv_target::marks;
+use ptx2spv_target::{Feature, marks};
 use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, PackedVectorFormat};
 
 use super::Result;
@@ -8,6 +8,7 @@ use super::compiler::{Cells, Compiler};
 use super::layout::Scalar;
 use crate::code::{Binary, Conversion, Family, Inst, Slot, Source, Ternary, Unary, Wide};
 use crate::module::{Instruction, rule};
+use crate::requirements;
 
 impl Family {
     pub(super) fn accepts(self, scalar: Scalar) -> bool {
@@ -82,6 +83,10 @@ impl Compiler<'_> {
             self.each(inst, |d, [a, b]| Inst::Binary { op, bits, d, a, b })?;
         } else if let Some(op) = Ternary::of(source) {
             let bits = self.expect_all(inst, 3, op.family(), None)?;
+            if op == Ternary::FmaKHR {
+                let feature = if bits == 64 { Feature::ShaderFmaFloat64 } else { Feature::ShaderFmaFloat32 };
+                requirements::need(self.target, feature, &format!("OpFmaKHR at word {}", inst.word))?;
+            }
             self.each(inst, |d, [a, b, c]| Inst::Ternary { op, bits, d, a, b, c })?;
         } else if let Some(op) = Wide::of(source) {
             self.wide(inst, op)?;

@@ -222,6 +222,8 @@ direct! {
         Select: Ternary Select _ => 64 (a, b, c);
         Fma32: Ternary Fma 32 => 32 (a, b, c);
         Fma64: Ternary Fma 64 => 64 (a, b, c);
+        FmaKHR32: Ternary FmaKHR 32 => 32 (a, b, c);
+        FmaKHR64: Ternary FmaKHR 64 => 64 (a, b, c);
     }
     compare {
         Equal EqualBranch: IEqual _ => 64;

@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use ptx2spv_translator::target::Facts;
 
-use super::instruction::Width;
-use super::instructions::Fact;
+use super::instruction::{Fact, Width};
 use super::operands::{double_corners, single_corners};
 
 /// An operation with some operands known to the compiler.
@@ -49,14 +48,17 @@ const SINGLE: &[Known] = &[
     SINGLE_FMA,
 ];
 
-const SINGLE_FMA: Known = Known::single("fma.rn.f32 %d, %o;", 3, |facts| facts.fma_f32_fused);
+pub const SINGLE_FMA: Known =
+    Known::single("fma.rn.f32 %d, %o;", 3, |facts| facts.fma_f32_fused || facts.fma_khr_f32_right);
+pub const DOUBLE_FMA: Known =
+    Known::double("fma.rn.f64 %d, %o;", 3, |facts| facts.fma_f64_fused || facts.fma_khr_f64_right);
 
 const DOUBLE: &[Known] = &[
     Known::double("add.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
     Known::double("sub.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
     Known::double("mul.rn.f64 %d, %o;", 2, |facts| facts.denormals_f64_kept),
     Known::double("div.rn.f64 %d, %o;", 2, |facts| facts.div_f64_rounded),
-    Known::double("fma.rn.f64 %d, %o;", 3, |facts| facts.fma_f64_fused),
+    DOUBLE_FMA,
 ];
 
 /// Facts that don't hold if the device's operation is wrong with constants. Modules then don't use the operation at all.

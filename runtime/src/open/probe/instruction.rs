@@ -1,6 +1,11 @@
 //! An instruction that the self-test tries.
 
+use ptx2spv_translator::target::Facts;
+
 use super::operands::{Operands, double, double_nans, ends, half, halves, near_half, single, single_nans, tiny, unary};
+
+/// A fact of the device.
+pub type Fact = fn(&mut Facts) -> &mut bool;
 
 /// The size of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

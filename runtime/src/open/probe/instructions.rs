@@ -1,15 +1,25 @@
 //! The instructions of the self-test, by the facts that depend on them.
 
+use ptx2spv_translator::Feature;
 use ptx2spv_translator::target::Facts;
 
-use super::instruction::Instruction;
+use super::constants::{self, Known};
+use super::instruction::{Fact, Instruction};
 use super::judge;
-
-/// A fact of the device.
-pub type Fact = fn(&mut Facts) -> &mut bool;
 
 /// Facts, each with the instructions that must be right for it to hold.
 pub type FactTests = &'static [(Fact, &'static [Instruction])];
+
+/// The tests of a fused multiply-add that has a feature of its own.
+pub struct FusedTests {
+    pub feature: Feature,
+    pub fact: Fact,
+    pub instructions: &'static [Instruction],
+    /// Whether the device's other operations give NVIDIA's NaN, so that modules expect NVIDIA's NaN here too.
+    pub has_nans: fn(&Facts) -> bool,
+    pub nans: &'static [Instruction],
+    pub known: &'static [Known],
+}
 
 /// Instructions, one a line: the operands to test, PTX, and the judge of results.
 macro_rules! instructions {
@@ -83,6 +93,28 @@ pub const FMA: FactTests = facts! {
         single "fma.rn.f32 %r, %a, %b, %c;" => judge::fma_f32;
     }
 };
+
+/// Fused multiply-adds by an instruction of their own, which Vulkan promises to round once.
+pub const FMA_KHR: [FusedTests; 2] = [
+    FusedTests {
+        feature: Feature::ShaderFmaFloat32,
+        fact: |facts| &mut facts.fma_khr_f32_right,
+        instructions: instructions! { single "fma.rn.f32 %r, %a, %b, %c;" => judge::fma_f32; },
+        has_nans: |facts| facts.nan_f32_nvidia,
+        nans: instructions! { single_nan "fma.rn.f32 %r, %a, %b, %c;" => judge::nan_f32; },
+        known: &[constants::SINGLE_FMA],
+    },
+    FusedTests {
+        feature: Feature::ShaderFmaFloat64,
+        fact: |facts| &mut facts.fma_khr_f64_right,
+        instructions: instructions! { double "fma.rn.f64 %r, %a, %b, %c;" => judge::fma_f64; },
+        has_nans: |facts| facts.nan_f64_nvidia,
+        nans: instructions! {
+            double_nan "fma.rn.f64 %r, %a, %b, %c;" => |operands, result| judge::nan_f64(operands, result, &[1, 2, 0]);
+        },
+        known: &[constants::DOUBLE_FMA],
+    },
+];
 
 /// All other facts.
 pub const FACTS: FactTests = facts! {

@@ -66,6 +66,16 @@ pub(crate) fn measure(device: &Device) -> Result<Findings> {
         let right = with_known_operands(device, &trusted, operations, Selection::Any, &mut findings)?;
         facts.iter().for_each(|fact| *fact(&mut findings.facts) &= right);
     }
+    for tests in &instructions::FMA_KHR {
+        // Modules hide from this instruction what others of this device must not know either.
+        *(tests.fact)(&mut findings.facts) = true;
+        let facts = findings.facts.clone();
+        let right = device.target().has(tests.feature)
+            && holds(device, &facts, tests.instructions, &mut findings)?
+            && (!(tests.has_nans)(&facts) || holds(device, &facts, tests.nans, &mut findings)?)
+            && with_known_operands(device, &facts, tests.known, Selection::Any, &mut findings)?;
+        *(tests.fact)(&mut findings.facts) = right;
+    }
     findings.facts.subgroups_reconverge = match reconvergence::attempt(device)? {
         Attempt::Right => true,
         Attempt::Wrong(seen) => {

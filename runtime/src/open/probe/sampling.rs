@@ -7,7 +7,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::findings::{Attempt, Findings, stopped};
-use super::instructions::Fact;
+use super::instruction::Fact;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::launch::args::LaunchConfig;

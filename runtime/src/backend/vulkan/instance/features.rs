@@ -11,7 +11,7 @@ use ash::{ext, khr, vk};
 use ptx2spv_translator::target::Version;
 use ptx2spv_translator::{Feature, Target};
 
-use crate::backend::vulkan::instance::{Instance, bfloat16};
+use crate::backend::vulkan::instance::{Instance, newer};
 use crate::error::{Error, Result};
 use crate::info::OwnFeatures;
 use crate::info::restrictions::TIMELINE_SEMAPHORE;
@@ -77,7 +77,7 @@ const COMPANIONS: &[(Option<Version>, &CStr)] = &[
 
 /// Vulkan's structures, with those that `ash` lacks.
 mod structures {
-    pub(super) use super::super::bfloat16::PhysicalDeviceShaderBfloat16FeaturesKHR;
+    pub(super) use super::super::newer::{PhysicalDeviceShaderBfloat16FeaturesKHR, PhysicalDeviceShaderFmaFeaturesKHR};
     pub(super) use ash::vk::*;
 }
 
@@ -128,7 +128,8 @@ feature_structs! {
     integer_dot: PhysicalDeviceShaderIntegerDotProductFeatures
         = Some(Version(1, 3)), khr::shader_integer_dot_product::NAME;
     matrices: PhysicalDeviceCooperativeMatrixFeaturesKHR = None, khr::cooperative_matrix::NAME;
-    bfloat16: PhysicalDeviceShaderBfloat16FeaturesKHR = None, bfloat16::NAME;
+    bfloat16: PhysicalDeviceShaderBfloat16FeaturesKHR = None, newer::BFLOAT16;
+    fma: PhysicalDeviceShaderFmaFeaturesKHR = None, newer::FMA;
     clock: PhysicalDeviceShaderClockFeaturesKHR = None, khr::shader_clock::NAME;
     descriptors: PhysicalDeviceDescriptorIndexingFeatures = Some(Version(1, 2)), ext::descriptor_indexing::NAME;
     fault: PhysicalDeviceFaultFeaturesEXT = None, ext::device_fault::NAME;
@@ -167,6 +168,8 @@ impl Structs {
             Feature::SubgroupSizeControl => &mut self.subgroup_size.subgroup_size_control,
             Feature::ComputeFullSubgroups => &mut self.subgroup_size.compute_full_subgroups,
             Feature::ShaderFloatControls2 => &mut self.float_controls2.shader_float_controls2,
+            Feature::ShaderFmaFloat32 => &mut self.fma.shader_fma_float32,
+            Feature::ShaderFmaFloat64 => &mut self.fma.shader_fma_float64,
             Feature::ShaderIntegerDotProduct => &mut self.integer_dot.shader_integer_dot_product,
             Feature::CooperativeMatrix => &mut self.matrices.cooperative_matrix,
             Feature::ShaderBfloat16CooperativeMatrix => &mut self.bfloat16.shader_bfloat16_cooperative_matrix,

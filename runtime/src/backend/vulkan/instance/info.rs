@@ -8,7 +8,7 @@ use ptx2spv_translator::{Feature, Target};
 
 use crate::backend::vulkan::instance::features::{self, Offer};
 use crate::backend::vulkan::instance::held;
-use crate::backend::vulkan::instance::{Instance, bfloat16, drivers, quirks, version_of};
+use crate::backend::vulkan::instance::{Instance, drivers, newer, quirks, version_of};
 use crate::error::{Error, Result};
 use crate::info::{BusAddress, DeviceInfo, DeviceKind};
 
@@ -123,7 +123,7 @@ fn matrix_units(instance: &Instance, physical: vk::PhysicalDevice) -> Result<BTr
     const UNITS: [(MatrixTypes, [Of; 4]); 7] = [
         (MatrixTypes::F16, [Of::FLOAT16, Of::FLOAT16, Of::FLOAT32, Of::FLOAT32]),
         (MatrixTypes::F16Alone, [Of::FLOAT16; 4]),
-        (MatrixTypes::Bf16, [bfloat16::COMPONENT_TYPE, bfloat16::COMPONENT_TYPE, Of::FLOAT32, Of::FLOAT32]),
+        (MatrixTypes::Bf16, [newer::BFLOAT16_COMPONENT, newer::BFLOAT16_COMPONENT, Of::FLOAT32, Of::FLOAT32]),
         (MatrixTypes::S8, [Of::SINT8, Of::SINT8, Of::SINT32, Of::SINT32]),
         (MatrixTypes::S8U8, [Of::SINT8, Of::UINT8, Of::SINT32, Of::SINT32]),
         (MatrixTypes::U8S8, [Of::UINT8, Of::SINT8, Of::SINT32, Of::SINT32]),

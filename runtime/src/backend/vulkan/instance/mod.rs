@@ -1,10 +1,10 @@
 //! The Vulkan instance: loads the library, enables validation on request, and lists the devices.
 
-mod bfloat16;
 pub(crate) mod drivers;
 pub(crate) mod features;
 pub(crate) mod held;
 pub(crate) mod info;
+mod newer;
 pub(crate) mod quirks;
 
 use std::ffi::{CStr, c_void};
