@@ -14,8 +14,8 @@ fn every_operation_is_valid() {
     let function = b.finish();
     for target in targets() {
         let text = emit_valid(&target, &function);
-        // The five arithmetic operations on each of the two types, unless fast-math modes say so of all.
-        assert_eq!(text.matches("NoContraction").count(), if target.fuses_dot() { 0 } else { 10 });
+        // The six arithmetic operations on each of the two types, unless fast-math modes say so of all.
+        assert_eq!(text.matches("NoContraction").count(), if target.fuses_dot() { 0 } else { 12 });
     }
 }
 
@@ -40,6 +40,28 @@ fn a_fused_dot_product() {
     assert!(!text.contains("SignedZeroInfNanPreserve") && !text.contains("NoContraction"), "{text}");
     let kinds = emit_error(&without(nvidia(), &[Feature::ShaderFloatControls2]), &function);
     assert!(matches!(kinds, (ErrorKind::MissingFeature { .. }, _)), "{kinds:?}");
+}
+
+/// A device that has fused multiply-adds gets them; for others and for those that do them wrong `Fma` is left.
+#[test]
+fn fused_multiply_adds() {
+    let mut b = Builder::default();
+    for ty in FLOATS {
+        let x = b.any(ty);
+        b.op(ty, Op::Fma(x, x, x));
+    }
+    let function = b.finish();
+    let mut target = lavapipe();
+    target.features.insert(Feature::ShaderFmaFloat32);
+    target = target.with_promises();
+    let text = emit_valid(&target, &function);
+    assert_eq!(lines(&text, "OpFmaKHR").len(), 1, "{text}");
+    assert_eq!(lines(&text, "Fma").len(), 1, "{text}");
+    assert!(text.contains("SPV_KHR_fma"), "{text}");
+    target.features.insert(Feature::ShaderFmaFloat64);
+    assert_eq!(lines(&emit_valid(&target.clone().with_promises(), &function), "OpFmaKHR").len(), 2);
+    target.facts.fma_khr_f32_right = false;
+    assert!(!emit_valid(&target, &function).contains("OpFmaKHR"));
 }
 
 fn integer_operations(b: &mut Builder) {
