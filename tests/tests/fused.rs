@@ -4,7 +4,7 @@
 //! the same one for the same operation on the same values. So runs take all paths that a compiler can't exclude, and
 //! a select is a condition too. Of each run of a dot product it says which way the next conditions went, and whether a memory access,
 //! a condition or an operation of a subgroup needed the result. A result that is needed in one direction and never
-//! in the other one lets a compiler move the sum there, away from its product; so it must pass through a shuffle.
+//! in the other one lets a compiler move the sum there, away from its product; so it must be stored where it is computed.
 //!
 //! `PTX2SPV_LOOPS` is the number of kernels (300).
 
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use ptx2spv_tests::loops;
 use ptx2spv_tests::random::Random;
 use ptx2spv_translator::internals::ir::{
-    Binary, Block, Compare, Function, Op, Stmt, SubgroupOp, Type, Unary, Value, for_each_assigned, for_each_operand,
-    for_each_result, for_each_stmt, map_op_operands, semantics,
+    Binary, Block, Compare, Function, Op, Stmt, Type, Unary, Value, for_each_assigned, for_each_operand,
+    for_each_result, map_op_operands, semantics,
 };
 use ptx2spv_translator::internals::pipeline::{Observer, Step};
 use ptx2spv_translator::internals::translate_watched;
 use ptx2spv_translator::{Options, Program, Source, Target};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Runs of each, and of one that looks wrong so far.
 const RUNS: [u64; 2] = [300, 30_000];
@@ -246,21 +246,8 @@ fn goes_on(list: &Block) -> bool {
     }
 }
 
-/// The values that pass through a shuffle right after they are computed.
-fn pinned(function: &Function) -> FxHashSet<Value> {
-    let mut bits_of = FxHashMap::default();
-    let mut pinned = FxHashSet::default();
-    for_each_stmt(&function.body, |stmt| match stmt {
-        Stmt::Let(value, Op::Unary(Unary::Bitcast(Type::I32), float)) => _ = bits_of.insert(*value, *float),
-        Stmt::Subgroup(_, SubgroupOp::Shuffle(value, _)) => pinned.extend(bits_of.get(value)),
-        _ => {}
-    });
-    pinned
-}
-
 /// The dot products whose sums a compiler can move away.
 fn movable(function: &Function) -> Vec<Value> {
-    let pinned = pinned(function);
     let mut counts = Counts::default();
     let mut wrong = Vec::new();
     for run in 0..RUNS[1] {
@@ -269,12 +256,9 @@ fn movable(function: &Function) -> Vec<Value> {
             tried.count(&mut counts);
         }
         if run == RUNS[0] || run % 3_000 == 0 {
-            let one_sided = counts.iter().filter(|((dot, _), ways)| {
+            let one_sided = counts.iter().filter(|(_, ways)| {
                 let [[unneeded, needed], other] = **ways;
-                !pinned.contains(dot)
-                    && unneeded + needed > 0
-                    && other[0] + other[1] > 0
-                    && (needed == 0) != (other[1] == 0)
+                unneeded + needed > 0 && other[0] + other[1] > 0 && (needed == 0) != (other[1] == 0)
             });
             wrong = one_sided.map(|((dot, _), _)| *dot).collect();
             if run >= RUNS[0] && wrong.is_empty() {

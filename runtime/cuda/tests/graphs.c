@@ -379,6 +379,9 @@ static void memory_of_graphs(void)
     struct copy copies = {{.kind = 2, .device = allocation.address + 252}, {.kind = 2, .device = word}, 4, 1, 1};
     OK(cuGraphAddMemcpyNode(&copy, graph, &set, 1, &copies, NULL));
     EXPECT(801, cuGraphClone(&captured, graph));
+    OK(cuGraphCreate(&captured, 0));
+    EXPECT(801, cuGraphAddChildGraphNode(&release, captured, NULL, 0, graph));
+    OK(cuGraphDestroy(captured));
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
     /* Not the program's before the first launch. */
     EXPECT(1, cuMemsetD32_v2(allocation.address, 0, 1));

@@ -121,9 +121,9 @@ impl Target {
     }
 
     /// Whether `Fma` on `F32` can be written as a dot product ([`Facts::dot_f32_fused`]). Modules then say by fast-math modes what
-    /// may not be fused, and not by `NoContraction`. Shuffles keep some of the dot products in their places.
+    /// may not be fused, and not by `NoContraction`.
     pub fn fuses_dot(&self) -> bool {
-        self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused && self.subgroups.shuffle
+        self.has(Feature::ShaderFloatControls2) && self.facts.dot_f32_fused
     }
 
     /// The products of [`Target::matrix_units`] whose results are those of NVIDIA's instructions.

@@ -110,7 +110,9 @@ impl Child {
 }
 
 pub(crate) fn child(graph: GraphHandle) -> Result<SharedCommand> {
-    Ok(Arc::new(Child::of(&*graph.get()?)?))
+    let graph = graph.get()?;
+    graph.check_copyable()?;
+    Ok(Arc::new(Child::of(&graph)?))
 }
 
 impl Drop for Child {

@@ -132,6 +132,16 @@ impl Graph {
         }
         Ok(edges)
     }
+
+    /// Refuses graphs that allocate or free memory: they have no clones, and are no nodes of others.
+    pub fn check_copyable(&self) -> Result {
+        for node in lock(&self.nodes).iter() {
+            if let NodeKind::Allocate | NodeKind::Free = lock(&node.get()?.command).kind() {
+                return Err(NOT_SUPPORTED.because("copies of graphs that allocate memory"));
+            }
+        }
+        Ok(())
+    }
 }
 
 pub(crate) fn create(flags: c_uint) -> Result<GraphHandle> {
@@ -147,11 +157,7 @@ pub(crate) fn destroy(graph: GraphHandle) -> Result {
 
 pub(crate) fn clone(graph: GraphHandle) -> Result<GraphHandle> {
     let graph = graph.get()?;
-    for node in lock(&graph.nodes).iter() {
-        if let NodeKind::Allocate | NodeKind::Free = lock(&node.get()?.command).kind() {
-            return Err(NOT_SUPPORTED.because("graphs that allocate memory have no clones"));
-        }
-    }
+    graph.check_copyable()?;
     Handle::new(graph.copy()?)
 }
 

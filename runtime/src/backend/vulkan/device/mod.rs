@@ -66,8 +66,7 @@ impl Device {
         // SAFETY: as above.
         let limits = unsafe { instance.raw().get_physical_device_properties(physical) }.limits;
         let clock = Clock { bits: properties.timestamp_valid_bits, period: limits.timestamp_period };
-        let idle = graphics_family(&families).filter(|&graphics| graphics != family);
-        let family = Family { index: family, queues: count.min(available), clock, idle };
+        let family = Family { index: family, queues: count.min(available), clock };
         let raw = Arc::new(RawDevice::create(instance, physical, info, family)?);
         let memory = Arc::new(Memory::new(instance, physical, info, raw.clone())?);
         Ok(Self {
@@ -119,19 +118,9 @@ fn compute_family(families: &[vk::QueueFamilyProperties]) -> Option<(&vk::QueueF
     let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
     let all = || families.iter().zip(0..).filter(|(family, _)| computes(family) && family.queue_count > 0);
     let has_timestamps = |family: &vk::QueueFamilyProperties| family.timestamp_valid_bits > 0;
+    let has_graphics = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
     // The first of the best.
     all().min_by_key(|(family, _)| (!has_timestamps(family), has_graphics(family)))
-}
-
-/// A queue family for graphics. On NVIDIA's driver (580) a device without a queue of that family doesn't finish some kernels with
-/// operations of subgroups in divergent control flow, or is lost at an invalid instruction pointer. One queue of it is enough, even
-/// if nothing is submitted there.
-fn graphics_family(families: &[vk::QueueFamilyProperties]) -> Option<u32> {
-    (0..).zip(families).find(|(_, family)| has_graphics(family) && family.queue_count > 0).map(|(index, _)| index)
-}
-
-fn has_graphics(family: &vk::QueueFamilyProperties) -> bool {
-    family.queue_flags.contains(vk::QueueFlags::GRAPHICS)
 }
 
 impl Error {

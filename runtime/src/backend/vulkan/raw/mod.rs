@@ -64,8 +64,6 @@ pub(crate) struct Family {
     /// Number of queues, at least one.
     pub queues: u32,
     pub clock: Clock,
-    /// Another family, of which one queue is created that nothing is submitted to.
-    pub idle: Option<u32>,
 }
 
 /// `VK_EXT_external_memory_host`.
@@ -112,7 +110,7 @@ impl RawDevice {
         instance: &Instance,
         physical: vk::PhysicalDevice,
         info: &DeviceInfo,
-        Family { index: family, queues: count, clock, idle }: Family,
+        Family { index: family, queues: count, clock }: Family,
     ) -> Result<Self> {
         let version = info.target.vulkan;
         let offer = Offer::query(instance, physical, version)?;
@@ -120,9 +118,7 @@ impl RawDevice {
         let mut chain = structs.chain(&offer);
         let extensions: Vec<_> = features::extensions(&offer).iter().map(|name| name.as_ptr()).collect();
         let priorities: Vec<_> = (1..=count).map(|number| if number == count { 1.0 } else { 0.5 }).collect();
-        let of_family = |family| vk::DeviceQueueCreateInfo::default().queue_family_index(family);
-        let mut queues = vec![of_family(family).queue_priorities(&priorities)];
-        queues.extend(idle.map(|family| of_family(family).queue_priorities(&[0.0])));
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priorities)];
         let create = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)

@@ -2,20 +2,19 @@
 //!
 //! [`sink_fused`](super::sink_fused) moves a dot product to where its result is needed, as far as the statements tell. A
 //! driver's compiler can move it further: out of a loop after which it is needed, or into the arm of a condition if it knows
-//! that the other one is never taken. There the result passes through a shuffle from the invocation's own lane: operations of a
-//! subgroup aren't moved into conditions.
+//! that the other one is never taken. So the result is stored in a word of shared memory that nobody reads. The store is atomic, since all
+//! threads share the word, and since a compiler neither moves an atomic store nor leaves it out. A shuffle would do as well, but kernels with shuffles in
+//! divergent loops don't end on NVIDIA's driver unless the device has a queue for graphics, which takes shared memory from all blocks.
 //!
 //! The place of a dot product is final if all paths from there need its result. That some do through each arm of a condition is
 //! not enough: where both arms go on in one place that needs the result, a compiler can move the sum there. In a loop, a path must
 //! need it before it leaves the loop, or in the next round. That must hold whether a compiler follows what is known on each path or not.
 
-use rustc_hash::FxHashMap;
-
 use super::dependents::Dependents;
 use super::needs::{Compiler, unsettled};
-use crate::ir::{Block, Builtin, Function, Op, Stmt, SubgroupOp, Type, Unary, Value, map_operands};
+use crate::ir::{Access, Block, Builder, Function, MemoryOrder, Op, Scope, Space, Stmt, Type, Unary, Value};
 
-/// Has every dot product pass through a shuffle that some path doesn't need.
+/// Has every dot product that some path doesn't need stored where it is computed.
 pub fn pin_fused(function: &mut Function) {
     let dependents = Dependents::new(function);
     if dependents.is_empty() {
@@ -27,36 +26,30 @@ pub fn pin_fused(function: &mut Function) {
         return;
     }
     let is_pinned = |value| dependents.value(value).is_some_and(|item| movable.contains(&item));
+    let memory = function.take_shared(1);
     let mut body = std::mem::take(&mut function.body);
-    pin(function, &mut body, &is_pinned, &mut FxHashMap::default());
-    function.body = body;
+    let b = Builder::new(function);
+    let place = b.own_shared(memory, 0);
+    b.finish();
+    pin(function, &mut body, &is_pinned, place);
+    function.body.append(&mut body);
 }
 
-/// Has these values pass through a shuffle, and renames their uses.
-fn pin(
-    function: &mut Function,
-    block: &mut Block,
-    is_pinned: &impl Fn(Value) -> bool,
-    renamed: &mut FxHashMap<Value, Value>,
-) {
+/// Has these values stored where they are computed.
+fn pin(function: &mut Function, block: &mut Block, is_pinned: &impl Fn(Value) -> bool, place: Value) {
     for mut stmt in std::mem::take(block) {
-        map_operands(&mut stmt, |value| renamed.get(&value).copied().unwrap_or(value));
-        stmt.lists_mut().for_each(|list| pin(function, list, is_pinned, renamed));
+        stmt.lists_mut().for_each(|list| pin(function, list, is_pinned, place));
         let pinned = match stmt {
             Stmt::Let(value, _) if is_pinned(value) => Some(value),
             _ => None,
         };
         block.push(stmt);
         if let Some(value) = pinned {
-            let lane = function.value(Type::I32);
-            block.push(Stmt::Let(lane, Op::Builtin(Builtin::SubgroupLane)));
             let bits = function.value(Type::I32);
             block.push(Stmt::Let(bits, Op::Unary(Unary::Bitcast(Type::I32), value)));
-            let same = function.value(Type::I32);
-            block.push(Stmt::Subgroup(vec![same], SubgroupOp::Shuffle(bits, lane)));
-            let result = function.value(Type::F32);
-            block.push(Stmt::Let(result, Op::Unary(Unary::Bitcast(Type::F32), same)));
-            renamed.insert(value, result);
+            let order = MemoryOrder::Relaxed(Scope::Cta);
+            let access = Access { space: Space::Shared, bytes: 4, order, read_only: false };
+            block.push(Stmt::Store { values: vec![bits], access, address: place });
         }
     }
 }
