@@ -3,6 +3,7 @@
 //! * `#define UNROLL #pragma unroll` as `#define UNROLL _Pragma("unroll")`. nvcc's compiler reads text that was preprocessed before, in which
 //!   a directive may come from a macro.
 //! * `kernel<< <1, 2>> >()` as `kernel<<<1, 2>>>()`.
+//! * `extern "C"__global__` as `extern "C" __global__`.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -102,7 +103,7 @@ fn without_parents(path: &Path) -> PathBuf {
 /// A source for clang, of as many lines; `None` if it has no syntax of nvcc's.
 fn rewrite(source: &str) -> Option<String> {
     let lines: Vec<_> = source.split('\n').map(|line| operator(line).unwrap_or_else(|| line.to_owned())).collect();
-    let text = with_launches(&lines.join("\n"));
+    let text = with_launches(&with_linkage(&lines.join("\n")));
     (text != source).then_some(text)
 }
 
@@ -122,6 +123,11 @@ fn operator(line: &str) -> Option<String> {
 fn directive(line: &str) -> Option<(&str, &str)> {
     let (name, text) = line.trim_start().strip_prefix('#')?.trim_start().split_once([' ', '\t'])?;
     Some((name, text.trim_start()))
+}
+
+/// A source with a space behind `extern "C"`, whose text C++11 reads as one literal with what follows.
+pub fn with_linkage(source: &str) -> String {
+    source.replace("extern \"C\"_", "extern \"C\" _")
 }
 
 /// A source without spaces in the `<<<` and `>>>` of launches.
@@ -197,6 +203,12 @@ mod tests {
         {
             assert_eq!(rewrite(same), None, "{same}");
         }
+    }
+
+    #[test]
+    fn linkage_gets_a_space() {
+        assert_eq!(rewrite("extern \"C\"__global__ void k();").unwrap(), "extern \"C\" __global__ void k();");
+        assert_eq!(rewrite("extern \"C\" __global__ void k();"), None);
     }
 
     #[test]

@@ -15,5 +15,6 @@ mod options;
 mod used;
 
 pub use clang::{CLANG_VARIABLE, Clang, Error};
+pub use dialect::with_linkage;
 pub use fat_binary::{FatBinary, registration};
 pub use folder::Toolkit;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use ptx2spv_toolkit::nvcc::Nvcc;
-use ptx2spv_toolkit::{Error, Toolkit};
+use ptx2spv_toolkit::{Error, Toolkit, with_linkage};
 
 use crate::{
     COMPILATION, Code, INTERNAL_ERROR, INVALID_OPTION, NAME_EXPRESSION_NOT_VALID, NO_LOWERED_NAMES_BEFORE_COMPILATION,
@@ -149,7 +149,7 @@ fn run(program: &Program, options: &[String], log: &mut String) -> Result<(Strin
         Ok(path)
     };
     for (name, text) in &program.headers {
-        write(name, text)?;
+        write(name, &with_linkage(text))?;
     }
     let own = |option: &str, list: &[&str]| {
         let name = option.trim_start_matches('-');
@@ -161,7 +161,7 @@ fn run(program: &Program, options: &[String], log: &mut String) -> Result<(Strin
     if for_device {
         source.push_str("#pragma clang force_cuda_host_device begin\n");
     }
-    let _ = write!(source, "#line 1 {:?}\n{}\n", program.name, program.source);
+    let _ = write!(source, "#line 1 {:?}\n{}\n", program.name, with_linkage(&program.source));
     if for_device {
         source.push_str("#pragma clang force_cuda_host_device end\n");
     }

@@ -95,7 +95,7 @@ const SOURCE: &str = r#"
 namespace a { __device__ int offset; __constant__ float factors[4]; }
 int twice(int x) { return x * TWO; }
 template <class T> __global__ void scale(T *x) { x[threadIdx.x] = twice(x[threadIdx.x]) + a::offset + a::factors[0]; }
-extern "C" __global__ void wave(float *x) { x[threadIdx.x] = sinf(x[threadIdx.x]); }
+extern "C"__global__ void wave(float *x) { x[threadIdx.x] = sinf(x[threadIdx.x]); }
 "#;
 
 #[test]
