@@ -55,13 +55,20 @@ class thread_block {
 };
 PTX2SPV_GROUP thread_block this_thread_block() { return thread_block(); }
 
-/* All threads of a grid; `sync` needs cudaLaunchCooperativeKernel. */
+/* The device runtime's barrier of a grid, which the translator knows by its name. Only cooperative launches have a handle. */
+extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(int scope);
+extern "C" __device__ int cudaCGSynchronize(unsigned long long handle, unsigned int flags);
+
+/* All threads of a grid. In an ordinary launch `is_valid` is false, and `sync` is a trap. */
 class grid_group {
   public:
     struct arrival_token {};
 
-    PTX2SPV_METHOD bool is_valid() const { return true; }
-    PTX2SPV_METHOD void sync() const;
+    PTX2SPV_METHOD bool is_valid() const { return cudaCGGetIntrinsicHandle(1) != 0; }
+    PTX2SPV_METHOD void sync() const
+    {
+        if (cudaCGSynchronize(cudaCGGetIntrinsicHandle(1), 0)) __trap();
+    }
     /* All of the waiting is that of `barrier_wait`, as in blocks. */
     PTX2SPV_METHOD arrival_token barrier_arrive() const { return arrival_token(); }
     PTX2SPV_METHOD void barrier_wait(arrival_token = arrival_token()) const { sync(); }
@@ -335,11 +342,6 @@ template <class Group> PTX2SPV_GROUP coalesced_group binary_partition(const Grou
 template <class Group> PTX2SPV_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> PTX2SPV_GROUP unsigned int thread_rank(const Group &group) { return (unsigned int)group.thread_rank(); }
 template <class Group> PTX2SPV_GROUP unsigned int group_size(const Group &group) { return (unsigned int)group.size(); }
-
-/* The device runtime's barrier of a grid, which the translator knows by its name. */
-extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(int scope);
-extern "C" __device__ int cudaCGSynchronize(unsigned long long handle, unsigned int flags);
-PTX2SPV_METHOD void grid_group::sync() const { cudaCGSynchronize(cudaCGGetIntrinsicHandle(1), 0); }
 
 /* One thread of the group calls a function, of whose result each thread of a warp's group gets a copy. */
 template <class Group, class F, class... A> PTX2SPV_GROUP void invoke_one(const Group &group, F &&function, A &&...arguments)

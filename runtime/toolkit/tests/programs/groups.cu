@@ -31,9 +31,10 @@ __global__ void tiles(int *out)
     }
     out[value * 4] = total, out[value * 4 + 1] = before, out[value * 4 + 2] = all, out[value * 4 + 3] = active;
 }
-__global__ void rotate(int *a, int *b, int n)
+__global__ void rotate(int *a, int *b, int n, bool *is_valid)
 {
     cg::grid_group grid = cg::this_grid();
+    *is_valid = grid.is_valid();
     unsigned i = (unsigned)grid.thread_rank();
     for (int round = 0; round < 3; round++) {
         if (i < n) b[i] = a[(i + 1) % n] + 1;
@@ -139,6 +140,7 @@ int main()
     check_parts(attributes.ptxVersion >= 70);
     unsigned *counts;
     CHECK(cudaMallocManaged(&counts, 64 * sizeof(unsigned)));
+    CHECK(cudaMemset(counts, 0, 64 * sizeof(unsigned)));
     one_of<<<1, 32>>>(counts);
     CHECK(cudaDeviceSynchronize());
     EXPECT(counts[0] == 12 && counts[1] == 4);
@@ -163,9 +165,15 @@ int main()
     CHECK(cudaMallocManaged(&a, n * sizeof(int)));
     CHECK(cudaMallocManaged(&b, n * sizeof(int)));
     for (int i = 0; i < n; i++) a[i] = i;
-    void *arguments[] = {&a, &b, &n};
+    bool *is_valid;
+    CHECK(cudaMallocManaged(&is_valid, 1));
+    void *arguments[] = {&a, &b, &n, &is_valid};
     CHECK(cudaLaunchCooperativeKernel(rotate, 8, 64, arguments));
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++) EXPECT(a[i] == (i + 3) % n + 3);
+    EXPECT(*is_valid);
+    /* An ordinary launch has no barrier of the grid. */
+    rotate<<<8, 64>>>(a, b, n, is_valid);
+    EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure && !*is_valid);
     printf("right\n");
 }
