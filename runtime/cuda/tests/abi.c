@@ -264,6 +264,9 @@ static void memory(void)
     TRUE(own[100] == 0x1234);
     OK(cuMemHostUnregister(own));
     EXPECT(713, cuMemHostUnregister(own));
+    OK(cuMemHostRegister_v2(own + 500, 64, 0));
+    EXPECT(712, cuMemHostRegister_v2(own, 8192, 0));
+    OK(cuMemHostUnregister(own + 500));
     EXPECT(1, cuMemHostGetDevicePointer_v2(&address, own, 0));
     free(own);
     /* Where the device has managed memory, host and device see each other's writes. */

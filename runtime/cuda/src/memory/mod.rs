@@ -17,14 +17,14 @@ pub(crate) mod virtual_memory;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use ptx2spv_runtime::{Device, Error, MemoryRange, PinnedRange, Stream};
 
 use crate::abi::sync::{read, write};
 use crate::abi::{
     Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Memory, NOT_FOUND, NOT_SUPPORTED,
-    OUT_OF_MEMORY, Out, Result, size_t,
+    OUT_OF_MEMORY, Out, Result, lock, size_t,
 };
 use crate::context::{self, Context, device, state};
 use crate::memory::variables::Variables;
@@ -72,9 +72,14 @@ static ALLOCATIONS: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::ne
 
 /// The allocation that contains an address, and its first address.
 pub(crate) fn find(address: u64) -> Option<(u64, Allocation)> {
+    last_in(MemoryRange { address, size: 1 })
+}
+
+/// The last allocation with some of these addresses, and its first address.
+fn last_in(range: MemoryRange) -> Option<(u64, Allocation)> {
     let allocations = read(&ALLOCATIONS);
-    let (&start, allocation) = allocations.range(..=address).next_back()?;
-    (address - start < allocation.size).then(|| (start, allocation.clone()))
+    let (&start, last) = allocations.range(..range.address.saturating_add(range.size)).next_back()?;
+    (start.saturating_add(last.size) > range.address).then(|| (start, last.clone()))
 }
 
 /// Whether a context has memory that modules with 32-bit pointers can't reach.
@@ -262,11 +267,7 @@ pub(crate) fn is_used_elsewhere(device: &Device, range: MemoryRange) -> bool {
     if others.is_empty() {
         return false;
     }
-    let allocations = read(&ALLOCATIONS);
-    let before = allocations.range(..range.address.saturating_add(range.size)).next_back();
-    let is_known = before.is_some_and(|(&start, other)| {
-        start.saturating_add(other.size) > range.address && !other.context.device.is(device)
-    });
+    let is_known = last_in(range).is_some_and(|(_, other)| !other.context.device.is(device));
     is_known || others.iter().any(|other| other.memory().overlaps(range))
 }
 
@@ -508,13 +509,16 @@ pub(crate) fn free_host(pointer: Memory) -> Result {
 const REGISTER_FLAGS: c_uint = 15;
 
 pub(crate) fn register_host(pointer: Memory, bytes: usize, flags: c_uint) -> Result {
+    /// Held from the search for overlaps until the record, so that two threads can't both register memory.
+    static REGISTERING: Mutex<()> = Mutex::new(());
     let context = context::current()?;
     if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
     let own = MemoryRange { address: pointer.address(), size: bytes as u64 };
-    let end = own.address.checked_add(own.size).ok_or(INVALID_VALUE)?;
-    if find(end - 1).or_else(|| find(own.address)).is_some() {
+    own.address.checked_add(own.size).ok_or(INVALID_VALUE)?;
+    let _registering = lock(&REGISTERING);
+    if last_in(own).is_some() {
         return Err(HOST_MEMORY_ALREADY_REGISTERED);
     }
     capture::potentially_unsafe()?;
