@@ -202,6 +202,12 @@ static void contexts(Context primary)
     OK(cuCtxSetCurrent(primary));
 }
 
+static void write_late(void *byte)
+{
+    usleep(50000);
+    *(volatile unsigned char *)byte = 77;
+}
+
 static void memory(void)
 {
     Address address, base;
@@ -251,6 +257,12 @@ static void memory(void)
     for (unsigned y = 0; y < 4; ++y)
         for (unsigned x = 0; x < 8; ++x)
             TRUE(rows[y][x] == (y >= 2 && x >= 2 && x < 5 ? image[y - 1][x - 1] : 0xee));
+    /* The host's rows are read after the functions that were launched before. */
+    unsigned char *middle = &image[1][1];
+    OK(cuLaunchHostFunc(NULL, write_late, middle));
+    OK(cuMemcpy2D_v2(&copy));
+    OK(cuMemcpyDtoH_v2(rows, address, sizeof rows));
+    TRUE(rows[2][2] == 77);
     copy.to.kind = 7;
     EXPECT(1, cuMemcpy2D_v2(&copy));
     OK(cuMemFree_v2(address));

@@ -82,6 +82,8 @@ int cuStreamBeginCapture_v2(Stream stream, int mode);
 int cuStreamEndCapture(Stream stream, Graph *graph);
 int cuEventCreate(Event *event, unsigned flags);
 int cuEventQuery(Event event);
+int cuEventRecordWithFlags(Event event, Stream stream, unsigned flags);
+int cuStreamWaitEvent(Stream stream, Event event, unsigned flags);
 int cuDeviceGetGraphMemAttribute(int device, int attribute, void *value);
 int cuGraphCreate(Graph *graph, unsigned flags);
 int cuGraphDestroy(Graph graph);
@@ -221,6 +223,10 @@ static void nodes_of_all_kinds(void)
     OK(cuGraphKernelNodeGetAttribute(second, 2, seen));
     TRUE(seen[0] == 1);
     EXPECT(1, cuGraphKernelNodeGetAttribute(second, 3, seen));
+    /* New parameters leave the attributes as they are. */
+    OK(cuGraphNodeSetParams(first, &params));
+    OK(cuGraphKernelNodeGetAttribute(first, 2, seen));
+    TRUE(seen[0] == 1);
 
     /* The clone has its own nodes. */
     OK(cuGraphClone(&clone, graph));
@@ -437,6 +443,48 @@ static void memory_of_graphs(void)
     OK(cuGraphDestroy(graph));
 }
 
+static void captured_launches_and_events(void)
+{
+    Graph inner, outer;
+    Exec exec, around;
+    Node first, nodes[2];
+    Event event;
+    size_t count = 2;
+    unsigned value = 3;
+    /* A captured launch is one of a copy. */
+    OK(cuGraphCreate(&inner, 0));
+    first = add_digit(inner, NULL, 1);
+    OK(cuGraphInstantiateWithFlags(&exec, inner, 0));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamEndCapture(stream, &outer));
+    OK(cuGraphInstantiateWithFlags(&around, outer, 0));
+    struct any_params params = digit(&value);
+    OK(cuGraphExecNodeSetParams(exec, first, &params));
+    TRUE(launch(exec) == 3 && launch(around) == 1);
+    OK(cuGraphExecDestroy(around));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(outer));
+    OK(cuGraphDestroy(inner));
+
+    /* External events are nodes of the graph, and no part of the capture. */
+    OK(cuEventCreate(&event, 0));
+    EXPECT(401, cuEventRecordWithFlags(event, stream, 1));
+    EXPECT(401, cuStreamWaitEvent(stream, event, 1));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuEventRecordWithFlags(event, stream, 1));
+    OK(cuStreamWaitEvent(stream, event, 1));
+    OK(cuStreamEndCapture(stream, &outer));
+    OK(cuGraphGetNodes(outer, nodes, &count));
+    TRUE(count == 2);
+    OK(cuGraphInstantiateWithFlags(&exec, outer, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuEventQuery(event));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(outer));
+}
+
 static void user_objects(void)
 {
     Graph graph, clone;
@@ -488,6 +536,7 @@ int main(int count, char **arguments)
     child_graphs(arguments[1]);
     events();
     memory_of_graphs();
+    captured_launches_and_events();
     user_objects();
     puts("done");
     return 0;

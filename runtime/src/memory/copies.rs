@@ -240,19 +240,21 @@ impl Stream {
     /// # Safety
     /// The host's bytes can be read.
     unsafe fn upload_rows(&self, host: u64, address: u64, shape: Shape) -> Result {
-        let mut packed = Vec::new();
-        let bytes = if shape.is_linear() {
-            // SAFETY: by the contract.
-            unsafe { bytes_at(host, shape.bytes()) }
-        } else {
-            for region in shape.regions() {
+        // The host's bytes are read in there, after the host functions that were submitted before.
+        self.device().submit(self.state(), |backend, stream| {
+            let mut packed = Vec::new();
+            let bytes = if shape.is_linear() {
                 // SAFETY: by the contract.
-                packed.extend_from_slice(unsafe { bytes_at(host + region.from, region.size) });
-            }
-            &packed[..]
-        };
-        let shape = shape.packed_from();
-        self.device().submit(self.state(), |backend, stream| backend.upload(stream, address, &shape, bytes))
+                unsafe { bytes_at(host, shape.bytes()) }
+            } else {
+                for region in shape.regions() {
+                    // SAFETY: by the contract.
+                    packed.extend_from_slice(unsafe { bytes_at(host + region.from, region.size) });
+                }
+                &packed[..]
+            };
+            backend.upload(stream, address, &shape.packed_from(), bytes)
+        })
     }
 
     /// # Safety

@@ -22,6 +22,11 @@ pub(crate) trait Command: Any + Send + Sync {
         None
     }
 
+    /// The command to put in the place of another one of the same kind, if it takes something over from that one.
+    fn instead_of(&self, _replaced: &SharedCommand) -> Option<Result<SharedCommand>> {
+        None
+    }
+
     /// A copy for a copy of the graph, of a command that graphs can't share.
     fn own_copy(&self) -> Option<Result<SharedCommand>> {
         None
@@ -102,7 +107,7 @@ pub(crate) fn replace(place: &mut SharedCommand, command: SharedCommand) -> Resu
     if place.kind() != command.kind() {
         return Err(INVALID_VALUE);
     }
-    *place = command;
+    *place = command.instead_of(place).unwrap_or(Ok(command))?;
     Ok(())
 }
 

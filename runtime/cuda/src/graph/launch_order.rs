@@ -56,6 +56,19 @@ impl LaunchOrder {
         Ok(Self { steps, flags, objects, conditions, id: NUMBER.fetch_add(1, Ordering::Relaxed) })
     }
 
+    /// A copy, which later changes of this executable graph don't reach.
+    pub fn copy(&self) -> Result<Self> {
+        let step = |step: &Step| {
+            let command = lock(&step.command).clone();
+            let command = command.own_copy().unwrap_or(Ok(command))?;
+            let enabled = step.enabled.load(Ordering::SeqCst).into();
+            Ok::<_, Code>(Step { node: step.node, command: Mutex::new(command), enabled })
+        };
+        let steps = self.steps.iter().map(step).collect::<Result<_, _>>()?;
+        let conditions = Mutex::new(lock(&self.conditions).clone());
+        Ok(Self { steps, flags: self.flags, objects: self.objects.clone(), conditions, id: self.id })
+    }
+
     pub fn step(&self, node: NodeHandle) -> Result<&Step> {
         self.steps.iter().find(|step| step.node == node).ok_or(INVALID_VALUE)
     }
@@ -92,6 +105,14 @@ impl Command for LaunchOrder {
 
     fn kind(&self) -> NodeKind {
         NodeKind::Graph
+    }
+
+    fn executable(&self, _flags: u64) -> Option<Result<SharedCommand>> {
+        self.own_copy()
+    }
+
+    fn own_copy(&self) -> Option<Result<SharedCommand>> {
+        Some(self.copy().map(|order| Arc::new(order) as SharedCommand))
     }
 }
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::abi::{Handle, INVALID_HANDLE, INVALID_VALUE, In, Memory, Result, layouts};
 use crate::context::{self, Context, ContextHandle};
-use crate::graph::command::{Command, Description, NodeKind, SharedCommand};
+use crate::graph::command::{self, Command, Description, NodeKind, SharedCommand};
 use crate::module::function::{Function, FunctionHandle};
 use crate::module::{library, texture_reference};
 use crate::stream::event::{self, EventHandle};
@@ -216,6 +216,11 @@ impl Command for Launch {
 
     fn kind(&self) -> NodeKind {
         NodeKind::Kernel
+    }
+
+    /// New parameters say nothing of a node's attributes, which stay.
+    fn instead_of(&self, replaced: &SharedCommand) -> Option<Result<SharedCommand>> {
+        command::of_type::<Self>(replaced).map(|replaced| self.with_attributes(replaced.attributes.clone()))
     }
 }
 

@@ -133,6 +133,9 @@ pub(crate) fn upload(exec: ExecHandle, stream: StreamHandle) -> Result {
 pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result {
     let used = stream::used(stream)?;
     let order = exec.get()?;
+    if used.is_capturing()? {
+        return used.submit(Arc::new(order.copy()?));
+    }
     if order.flags & FREE_ON_LAUNCH != 0 {
         for step in &order.steps {
             command::of_type::<Allocate>(&lock(&step.command)).into_iter().for_each(Allocate::take_back);
@@ -140,7 +143,7 @@ pub(crate) fn launch(exec: ExecHandle, stream: StreamHandle) -> Result {
     }
     used.submit(order.clone())?;
     // The launch keeps the graph's objects, even if the executable graph is destroyed.
-    if order.objects.is_empty() || used.is_capturing()? {
+    if order.objects.is_empty() {
         return Ok(());
     }
     let objects = order.objects.clone();

@@ -19,7 +19,7 @@ use crate::memory::graph_memory::{self, Allocate, AllocateParams, Free};
 use crate::memory::memory_operation;
 use crate::memory::set::{Rows, Set};
 use crate::stream::event::{self, EventHandle, Record, Wait};
-use crate::stream::launch_attributes::Value;
+use crate::stream::launch_attributes::{Attributes, Value};
 
 pub(crate) fn add(graph: GraphHandle, after: In<NodeHandle>, count: usize, command: impl Maker) -> Result<NodeHandle> {
     add_with_data(graph, after, (Memory::NULL.as_in(), count), command)
@@ -170,14 +170,19 @@ pub(crate) fn set_attribute(node: NodeHandle, number: c_uint, value: In<Value>) 
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
     let mut attributes = launch.attributes().clone();
     attributes.set_of_node(number, value.get()?)?;
-    set(node, || launch.with_attributes(attributes))
+    set_attributes(node, launch, attributes)
 }
 
 pub(crate) fn copy_attributes(to: NodeHandle, from: NodeHandle) -> Result {
     let (from, command) = (command_of(from)?, command_of(to)?);
     let from: &Launch = command::of_type(&from).ok_or(INVALID_VALUE)?;
     let launch: &Launch = command::of_type(&command).ok_or(INVALID_VALUE)?;
-    set(to, || launch.with_attributes(from.attributes().clone()))
+    set_attributes(to, launch, from.attributes().clone())
+}
+
+fn set_attributes(node: NodeHandle, launch: &Launch, attributes: Attributes) -> Result {
+    *lock(&node.get()?.command) = launch.with_attributes(attributes)?;
+    Ok(())
 }
 
 // Graph nodes of any kind, with parameters in one structure.

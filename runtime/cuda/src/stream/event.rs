@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use ptx2spv_runtime::{Error, Event, Stream};
 
 use crate::abi::{
-    CAPTURED_EVENT, Handle, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, Result, STREAM_CAPTURE_IMPLICIT,
-    STREAM_CAPTURE_ISOLATION, lock, objects,
+    CAPTURED_EVENT, Handle, ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Out, Result,
+    STREAM_CAPTURE_IMPLICIT, STREAM_CAPTURE_ISOLATION, lock, objects,
 };
 use crate::context::{self, Context};
 use crate::graph::command::{Command, NodeKind, SharedCommand};
-use crate::stream::{self, Point, StreamHandle, capture};
+use crate::stream::{self, Point, StreamHandle, Used, capture};
 
 /// An event with its CUDA state.
 pub(crate) struct MadeEvent {
@@ -140,16 +140,15 @@ pub(crate) fn wait_command(event: EventHandle) -> Result<SharedCommand> {
 pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> Result {
     let used = stream::used(stream)?;
     let known = Known::new(event)?;
-    // Flag 1 is for wait nodes of graphs.
-    if flags > 1 {
-        return Err(INVALID_VALUE);
+    if is_external(flags, &used)? {
+        return used.submit(Arc::new(Wait(known)));
     }
     match known.event.captured() {
         Some(point) => match used.made() {
             Ok(made) => capture::join(&made.capture, &point),
             Err(_) => Err(point.sequence.invalidate(STREAM_CAPTURE_IMPLICIT)),
         },
-        None => match used.point()?.filter(|_| flags == 0) {
+        None => match used.point()? {
             Some(point) => Err(point.sequence.invalidate(STREAM_CAPTURE_ISOLATION)),
             None => used.submit(Arc::new(Wait(known))),
         },
@@ -157,11 +156,19 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
 }
 
 pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result {
-    // Flag 1 is for record nodes of graphs.
-    if flags > 1 {
-        return Err(INVALID_VALUE);
+    let used = stream::used(stream)?;
+    if is_external(flags, &used)? { used.submit(record_command(event)?) } else { record(event, stream) }
+}
+
+/// Whether flags ask for a node of a graph that records or waits for an event which others outside of the graph use too. Such flags are
+/// for captured streams only.
+fn is_external(flags: c_uint, stream: &Used) -> Result<bool> {
+    match flags {
+        0 => Ok(false),
+        1 if stream.is_capturing()? => Ok(true),
+        1 => Err(ILLEGAL_STATE),
+        _ => Err(INVALID_VALUE),
     }
-    record(event, stream)
 }
 
 pub(crate) fn query(event: EventHandle) -> Result {
