@@ -160,8 +160,5 @@ mod tests {
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 64)]), Some(1));
         assert_eq!(chosen(&[family(F::GRAPHICS | F::COMPUTE, 1, 0), family(F::COMPUTE, 8, 0)]), Some(1));
         assert_eq!(chosen(&[family(F::COMPUTE, 0, 64)]), None);
-        let families = [family(F::COMPUTE, 8, 64), family(F::GRAPHICS, 0, 64), family(F::GRAPHICS | F::COMPUTE, 1, 36)];
-        assert_eq!(graphics_family(&families), Some(2));
-        assert_eq!(graphics_family(&families[..2]), None);
     }
 }
