@@ -76,6 +76,7 @@ int cuMemAllocAsync(Address *address, size_t bytes, Stream stream);
 int cuMemFreeAsync(Address address, Stream stream);
 int cuDeviceGetDefaultMemPool(void **pool, int device);
 int cuMemPoolGetAttribute(void *pool, int attribute, void *value);
+int cuMemPoolSetAttribute(void *pool, int attribute, const void *value);
 int cuGraphCreate(Graph *graph, unsigned flags);
 int cuGraphDestroy(Graph graph);
 int cuGraphAddKernelNode_v2(Node *node, Graph graph, const Node *after, size_t count, const struct kernel_node *params);
@@ -482,14 +483,23 @@ static void graphs(void)
     TRUE(graph == NULL);
     OK(cuStreamSynchronize(other));
 
-    void *pool;
-    uint64_t used;
+    void *pool, *found;
+    uint64_t used, none = 0;
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuMemPoolGetAttribute(pool, 7, &used));
     TRUE(used == 2 * sizeof numbers);
+    OK(cuPointerGetAttribute(&found, 17, in));
+    TRUE(found == pool);
     OK(cuMemFreeAsync(in, stream));
     OK(cuMemFreeAsync(out, stream));
     OK(cuMemPoolGetAttribute(pool, 7, &used));
+    TRUE(used == 0);
+    /* Each of the peaks is reset alone. */
+    OK(cuMemPoolSetAttribute(pool, 6, &none));
+    OK(cuMemPoolGetAttribute(pool, 8, &used));
+    TRUE(used == 2 * sizeof numbers);
+    OK(cuMemPoolSetAttribute(pool, 8, &none));
+    OK(cuMemPoolGetAttribute(pool, 8, &used));
     TRUE(used == 0);
     EXPECT(1, cuMemFreeAsync(out, stream));
     OK(cuEventDestroy_v2(fork));

@@ -141,10 +141,16 @@ impl MemoryPool {
         lock(&self.shared.state).usage
     }
 
-    /// Resets the maxima of the usage to the current values.
-    pub fn reset_highs(&self) {
+    /// Resets the maximum of the bytes in use to the current value.
+    pub fn reset_used_high(&self) {
         let usage = &mut lock(&self.shared.state).usage;
-        (usage.used_high, usage.reserved_high) = (usage.used, usage.reserved);
+        usage.used_high = usage.used;
+    }
+
+    /// Resets the maximum of the bytes in use and kept to the current value.
+    pub fn reset_reserved_high(&self) {
+        let usage = &mut lock(&self.shared.state).usage;
+        usage.reserved_high = usage.reserved;
     }
 
     /// Returns kept memory, the oldest first, until the pool has at most `bytes` bytes or keeps nothing.

@@ -55,7 +55,7 @@ pub(crate) fn pointer_attributes(attributes: Out<PointerAttributes>, pointer: Me
     place.set(match pointer::find(pointer.address()) {
         Some(known) => PointerAttributes {
             kind: match known.place {
-                MemoryKind::Device | MemoryKind::Mapped => DEVICE,
+                MemoryKind::Device(_) | MemoryKind::Mapped => DEVICE,
                 MemoryKind::Pinned(_) | MemoryKind::Registered(_) => HOST,
                 MemoryKind::Managed => MANAGED,
             },

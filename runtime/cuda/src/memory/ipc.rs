@@ -51,7 +51,7 @@ static OPENED: LazyLock<Mutex<HashMap<u64, usize>>> = LazyLock::new(Mutex::defau
 
 pub(crate) fn memory_handle(address: u64) -> Result<Shared> {
     match memory::find(address) {
-        Some((start, allocation)) if allocation.place == MemoryKind::Device => {
+        Some((start, allocation)) if matches!(allocation.place, MemoryKind::Device(_)) => {
             Ok(Shared::new(MEMORY, start, allocation.id))
         }
         _ => Err(INVALID_VALUE),

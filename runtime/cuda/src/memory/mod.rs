@@ -23,10 +23,11 @@ use ptx2spv_runtime::{Device, Error, MemoryRange, PinnedRange, Stream};
 
 use crate::abi::sync::{read, write};
 use crate::abi::{
-    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Memory, NOT_FOUND, NOT_SUPPORTED,
-    OUT_OF_MEMORY, Out, Result, lock, size_t,
+    Code, HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, Handle, INVALID_VALUE, Memory, NOT_FOUND,
+    NOT_SUPPORTED, OUT_OF_MEMORY, Out, Result, lock, size_t,
 };
 use crate::context::{self, Context, device, state};
+use crate::memory::pool::PoolHandle;
 use crate::memory::variables::Variables;
 use crate::stream::capture;
 
@@ -49,7 +50,8 @@ pub(crate) struct Allocation {
 /// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
-    Device,
+    /// Device memory, with the pool that it is from, or NULL.
+    Device(PoolHandle),
     /// Host memory, with its flags.
     Pinned(c_uint),
     /// Host memory that the program allocated, with its flags.
@@ -63,7 +65,7 @@ pub(crate) enum MemoryKind {
 impl MemoryKind {
     /// Whether only the device has the memory.
     pub fn is_of_device_alone(self) -> bool {
-        matches!(self, Self::Device | Self::Mapped)
+        matches!(self, Self::Device(_) | Self::Mapped)
     }
 }
 
@@ -222,7 +224,7 @@ fn release(address: u64, which: impl Fn(&Allocation) -> bool) -> Result {
 }
 
 fn is_freed_by_address(allocation: &Allocation) -> bool {
-    matches!(allocation.place, MemoryKind::Device | MemoryKind::Managed)
+    matches!(allocation.place, MemoryKind::Device(_) | MemoryKind::Managed)
 }
 
 pub(crate) fn allocate(address: Out<u64>, bytes: usize) -> Result {
@@ -246,17 +248,18 @@ const LARGE_ALIGN: u64 = 64 << 10;
 
 fn allocate_in(context: &Arc<Context>, bytes: usize) -> Result<u64> {
     capture::potentially_unsafe()?;
-    allocate_by(context, bytes, |bytes| context.device.memory().allocate(bytes))
+    allocate_by(context, bytes, Handle::NULL, |bytes| context.device.memory().allocate(bytes))
 }
 
-/// Allocates device memory through a function.
+/// Allocates device memory through a function, from a pool or from none.
 pub(crate) fn allocate_by(
     context: &Arc<Context>,
     bytes: usize,
+    pool: PoolHandle,
     allocate: impl Fn(u64) -> Result<u64, Error>,
 ) -> Result<u64> {
     let (block, range) = aligned(bytes, allocate)?;
-    record(context, range, MemoryKind::Device, Some(range.address), Some(block));
+    record(context, range, MemoryKind::Device(pool), Some(range.address), Some(block));
     Ok(range.address)
 }
 
@@ -338,7 +341,7 @@ pub(crate) fn lend_reserved(reserved: &Arc<Reserved>) -> Result {
     let allocation = Allocation {
         size: range.size,
         context: context.clone(),
-        place: MemoryKind::Device,
+        place: MemoryKind::Device(Handle::NULL),
         on_device: Some(range.address),
         block: None,
         lender: Some(reserved.clone()),

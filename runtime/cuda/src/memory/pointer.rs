@@ -42,7 +42,7 @@ pub(crate) fn find(address: u64) -> Option<Known> {
         start: range.address,
         size: range.size,
         id: range.address,
-        place: MemoryKind::Device,
+        place: MemoryKind::Device(Handle::NULL),
         on_device: Some(address),
         on_host: None,
         context: context.map_or(Handle::NULL, |context| context.handle()),
@@ -80,7 +80,10 @@ fn write(attribute: c_uint, place: Memory, known: &Known) -> Option<Result> {
         13 => place.as_out::<c_uint>().set(1),
         14 => place.as_out::<u64>().set(0),
         16 => place.as_out::<c_uint>().set(3),
-        17 => place.as_out::<u64>().set(0),
+        17 => place.as_out().set(match known.place {
+            MemoryKind::Device(pool) => pool,
+            _ => Handle::NULL,
+        }),
         _ => return None,
     })
 }

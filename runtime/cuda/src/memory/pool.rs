@@ -130,7 +130,8 @@ pub(crate) fn set_attribute(pool: PoolHandle, attribute: c_uint, value: Memory) 
     match attribute {
         THRESHOLD => pool.pool.set_release_threshold(value),
         // The peaks can only be reset.
-        RESERVED_HIGH | USED_HIGH if value == 0 => pool.pool.reset_highs(),
+        RESERVED_HIGH if value == 0 => pool.pool.reset_reserved_high(),
+        USED_HIGH if value == 0 => pool.pool.reset_used_high(),
         _ => return Err(INVALID_VALUE),
     }
     Ok(())
@@ -151,8 +152,8 @@ pub(crate) fn allocate(address: Out<u64>, bytes: usize, stream: StreamHandle) ->
 pub(crate) fn allocate_from(address: Out<u64>, bytes: usize, pool: PoolHandle, stream: StreamHandle) -> Result {
     let address = address.needed()?;
     let used = stream::used(stream)?;
-    let pool = pool.get()?;
-    if pool.device != used.context.ordinal {
+    let Pool { pool: from, device, .. } = &*pool.get()?;
+    if *device != used.context.ordinal {
         return Err(NOT_SUPPORTED.because("a pool of another device than the stream's"));
     }
     if bytes == 0 {
@@ -164,8 +165,8 @@ pub(crate) fn allocate_from(address: Out<u64>, bytes: usize, pool: PoolHandle, s
         return used.submit(Arc::new(node));
     }
     capture::potentially_unsafe()?;
-    let allocate = |bytes| used.stream.allocate_from(&pool.pool, bytes);
-    address.set(memory::allocate_by(&used.context, bytes, allocate)?)
+    let allocate = |bytes| used.stream.allocate_from(from, bytes);
+    address.set(memory::allocate_by(&used.context, bytes, pool, allocate)?)
 }
 
 pub(crate) fn free(address: u64, stream: StreamHandle) -> Result {
