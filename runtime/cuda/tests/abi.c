@@ -1,4 +1,5 @@
 /* A program as CUDA's users write them, linked with -lcuda. The declarations are this program's own. */
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +34,8 @@ int cuMemAdvise(Address address, size_t bytes, int advice, int device);
 int cuMemcpy2D_v2(const struct copy_2d *copy);
 int cuMemsetD2D8_v2(Address address, size_t pitch, unsigned char value, size_t width, size_t height);
 int cuMemGetAddressRange_v2(Address *base, size_t *size, Address address);
+int cuMemsetD32Async(Address address, unsigned value, size_t count, Stream stream);
+int cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, Stream stream);
 int cuPointerGetAttribute(void *value, int attribute, Address address);
 int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes);
 int cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes, Stream stream);
@@ -518,6 +521,46 @@ static void *in_thread(void *context)
     return NULL;
 }
 
+static pthread_key_t last;
+static Address words;
+
+/* Called after the thread's own stream is gone: the work is in order with what was in that. */
+static void at_end(void *value)
+{
+    unsigned found;
+    OK(cuMemcpyDtoDAsync_v2(words + 4, words, 4, (Stream)2));
+    OK(cuStreamSynchronize((Stream)2));
+    OK(cuMemcpyDtoH_v2(&found, words + 4, 4));
+    TRUE(found == (uintptr_t)value);
+}
+
+static void *short_thread(void *context)
+{
+    static unsigned value;
+    OK(cuCtxSetCurrent(context));
+    OK(cuMemsetD32Async(words, ++value, 1, (Stream)2));
+    TRUE(pthread_setspecific(last, (void *)(uintptr_t)value) == 0);
+    return NULL;
+}
+
+/* Threads that end leave no memory behind. */
+static void many_threads(Context context)
+{
+    enum { MANY = 500, MOST = 100 };
+    size_t before = 0;
+    pthread_t thread;
+    OK(cuMemAlloc_v2(&words, 8));
+    TRUE(pthread_key_create(&last, at_end) == 0);
+    for (int i = 0; i < 2 * MANY; ++i) {
+        if (i == MANY)
+            before = mallinfo2().uordblks;
+        pthread_create(&thread, NULL, short_thread, context);
+        pthread_join(thread, NULL);
+    }
+    TRUE(mallinfo2().uordblks < before + MANY * MOST);
+    OK(cuMemFree_v2(words));
+}
+
 static Address left;
 
 /* Registered before cuInit, so that this runs after the library's own exit handler. */
@@ -551,6 +594,7 @@ int main(void)
         pthread_create(&threads[i], NULL, in_thread, context);
     for (int i = 0; i < 2; ++i)
         pthread_join(threads[i], NULL);
+    many_threads(context);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)

@@ -15,7 +15,8 @@ pub fn register(is_idle: fn() -> bool) {
     system::register(is_idle);
 }
 
-fn is_forked() -> bool {
+/// Whether this process was forked off after a device was opened.
+pub fn is_forked() -> bool {
     !PROCESS.get().is_some_and(|process| process.is_this())
 }
 

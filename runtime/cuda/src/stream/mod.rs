@@ -17,7 +17,7 @@ use crate::abi::{
     Handle, HostFunction, INVALID_HANDLE, INVALID_VALUE, In, LAUNCH_FAILED, Memory, NOT_READY, Out, Result,
     STREAM_CAPTURE_UNSUPPORTED, SUCCESS, StreamCallback, lock, objects,
 };
-use crate::context::{self, Context, ContextHandle, state};
+use crate::context::{self, Context, ContextHandle, exit, state};
 use crate::graph::command::{HostCall, SharedCommand};
 use crate::graph::{Graph, GraphHandle, NodeHandle, edge};
 use crate::stream::capture::Sequence;
@@ -71,9 +71,33 @@ static OF_THREADS: LazyLock<Mutex<OfThreads>> = LazyLock::new(Mutex::default);
 
 type OfThreads = HashMap<(u64, ThreadId), Arc<MadeStream>>;
 
+/// Destroys a thread's default streams at its end. Those that are captured stay, for the end of the capture.
+struct ThreadEnd(ThreadId);
+
+thread_local! {
+    static THREAD_END: ThreadEnd = ThreadEnd(std::thread::current().id());
+}
+
+impl Drop for ThreadEnd {
+    fn drop(&mut self) {
+        // A forked child may have locks that are never unlocked.
+        if !exit::is_forked() {
+            let is_over = |thread: ThreadId, made: &MadeStream| thread == self.0 && lock(&made.capture).is_none();
+            let over: Vec<_> = lock(&OF_THREADS).extract_if(|(_, thread), made| is_over(*thread, made)).collect();
+            // Work already submitted still completes.
+            drop(over);
+        }
+    }
+}
+
 fn per_thread(context: &Arc<Context>) -> Arc<MadeStream> {
-    let make = || Arc::new(MadeStream::new(context, context.device.stream(), 0, LEAST_PRIORITY, PER_THREAD as u64));
-    lock(&OF_THREADS).entry((context.id, std::thread::current().id())).or_insert_with(make).clone()
+    let make = |stream| Arc::new(MadeStream::new(context, stream, 0, LEAST_PRIORITY, PER_THREAD as u64));
+    let own = |ThreadEnd(thread): &ThreadEnd| {
+        let first = || make(context.device.stream());
+        lock(&OF_THREADS).entry((context.id, *thread)).or_insert_with(first).clone()
+    };
+    // In functions that the thread calls after that, at its end or at the exit, the legacy default stream follows the thread's earlier work.
+    THREAD_END.try_with(own).unwrap_or_else(|_| make(context.device.default_stream()))
 }
 
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
