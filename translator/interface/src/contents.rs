@@ -13,6 +13,21 @@ use crate::spec_id;
 /// Words of the header.
 const HEADER: usize = 5;
 
+/// The operations that facts are about, besides functions of `GLSL.std.450`.
+const OPERATIONS: [Op; 11] = [
+    Op::FDiv,
+    Op::Dot,
+    Op::FNegate,
+    Op::FConvert,
+    Op::ConvertSToF,
+    Op::ConvertUToF,
+    Op::ConvertFToS,
+    Op::ConvertFToU,
+    Op::AtomicFAddEXT,
+    Op::FmaKHR,
+    Op::CooperativeMatrixMulAddKHR,
+];
+
 /// The contents of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
@@ -125,10 +140,9 @@ impl Contents {
     pub(crate) fn everything() -> Contents {
         let functions =
             [Glsl::Fma, Glsl::Sqrt, Glsl::InverseSqrt, Glsl::Exp2, Glsl::Log2, Glsl::Sin, Glsl::Trunc, Glsl::NMin];
-        let operations = [Op::FDiv, Op::Dot, Op::FNegate, Op::FConvert, Op::ConvertSToF, Op::AtomicFAddEXT];
         Contents {
             floats: [16, 32, 64].into(),
-            operations: operations.iter().flat_map(|op| [32, 64].map(|width| (*op as u32, width))).collect(),
+            operations: OPERATIONS.iter().flat_map(|op| [0, 32, 64].map(|width| (*op as u32, width))).collect(),
             functions: functions.iter().flat_map(|name| [32, 64].map(|width| (*name as u32, width))).collect(),
             subgroups: true,
             maximal_reconvergence: true,
@@ -151,19 +165,12 @@ impl Contents {
 
     fn note(&mut self, op: Op, types: &Types, word: impl Fn(usize) -> u32) {
         let width = types.floats.get(&word(1)).copied().unwrap_or(0);
+        if OPERATIONS.contains(&op) {
+            self.operations.insert((op as u32, width));
+        }
         match op {
             Op::ExtInst => {
                 self.functions.insert((word(4), width));
-            }
-            Op::FDiv
-            | Op::Dot
-            | Op::FNegate
-            | Op::FConvert
-            | Op::ConvertSToF
-            | Op::ConvertUToF
-            | Op::ConvertFToS
-            | Op::ConvertFToU => {
-                self.operations.insert((op as u32, width));
             }
             Op::UDiv | Op::UMod => self.long_divisions |= types.widths.get(&word(1)) == Some(&64),
             Op::TypeInt => {
@@ -185,10 +192,7 @@ impl Contents {
                 let scope = types.constants.get(&word(1)).copied();
                 self.subgroup_barriers |= scope == Some(Scope::Subgroup as u32);
             }
-            Op::AtomicFAddEXT => {
-                self.atomics = true;
-                self.operations.insert((op as u32, width));
-            }
+            Op::AtomicFAddEXT => self.atomics = true,
             Op::Load => self.access(word(4)),
             Op::Store => self.access(word(3)),
             Op::AtomicStore => {
@@ -231,6 +235,7 @@ impl Contents {
     }
 
     fn has(&self, operations: &[Op], width: u32) -> bool {
+        debug_assert!(operations.iter().all(|op| OPERATIONS.contains(op)), "{operations:?}");
         operations.iter().any(|op| self.operations.contains(&(*op as u32, width)))
     }
 
@@ -329,6 +334,18 @@ mod tests {
         let bfloat = [0x0723_0203, 0, 0, 0, 0, 4 << 16 | Op::TypeFloat as u32, 1, 16, 0];
         assert!(Contents::of(&half).concerns("arithmetic_f16_exact"));
         assert!(!Contents::of(&bfloat).concerns("arithmetic_f16_exact"));
+    }
+
+    #[test]
+    fn operations_with_facts_of_their_own_are_found() {
+        const INSTRUCTION: u32 = 6 << 16;
+        let header = [0x0723_0203, 0, 0, 0, 0];
+        let single = [3 << 16 | Op::TypeFloat as u32, 1, 32];
+        let fused = Contents::of(&[&header[..], &single, &[INSTRUCTION | Op::FmaKHR as u32, 1, 2, 3, 3, 3]].concat());
+        assert!(fused.concerns("fma_khr_f32_right") && !fused.concerns("fma_khr_f64_right"));
+        assert!(!fused.concerns("fma_f32_fused") && !fused.concerns("matrix_f16_exact"));
+        let product = [INSTRUCTION | Op::CooperativeMatrixMulAddKHR as u32, 9, 2, 3, 3, 3];
+        assert!(Contents::of(&[&header[..], &product].concat()).concerns("matrix_f16_exact"));
     }
 
     #[test]
