@@ -193,9 +193,6 @@ impl Facts {
 
     /// Everything is left to the device, denormals that are kept and such that are flushed: as a self-test needs it.
     pub const TRUSTED: Facts = Facts {
-        // The self-test asks for `Fma` first.
-        fma_khr_f32_right: false,
-        fma_khr_f64_right: false,
         fma_f32_flushes: true,
         dot_f32_fused: true,
         add_f32_flushes: true,

@@ -132,7 +132,7 @@ impl Ternary {
                     c
                 }
             }
-            T::FmaKHR => with_env!(Denormals, bits, floats, choice, env => env.arithmetic(Arithmetic::Fma, operands)),
+            T::FmaKHR => with_env!(Both, bits, floats, choice, env => env.arithmetic(Arithmetic::Fma, operands)),
             T::Fma => with_env!(Denormals, bits, floats, choice, env => env.fma(operands)),
             T::NClamp => with_env!(Denormals, bits, floats, choice, env => env.clamp(operands)),
             T::SClamp => integer::min(bits, integer::max(bits, a, b), c),

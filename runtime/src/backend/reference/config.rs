@@ -95,8 +95,10 @@ mod tests {
         assert_eq!((target.facts, target.quirks), (Facts::REFERENCE, local_memory(32 << 10)));
         assert_eq!(config("target=mali").unwrap().target.quirks, local_memory(512 << 10));
         assert_eq!(config("check").unwrap().target.facts, Facts::CHECKED);
-        // The facts that the float controls promise.
+        // The facts that the float controls and features promise.
         let promised = Facts {
+            fma_khr_f32_right: true,
+            fma_khr_f64_right: true,
             denormals_f32_kept: true,
             denormals_f64_kept: true,
             convert_f32_exact: true,
@@ -104,7 +106,7 @@ mod tests {
             ..Facts::default()
         };
         assert_eq!(config("check,seed=1").unwrap().target.facts, promised);
-        let flushing = Facts { denormals_f64_kept: false, ..promised };
+        let flushing = Facts { denormals_f64_kept: false, fma_khr_f64_right: false, ..promised };
         assert_eq!(config("seed=1,without=shaderDenormPreserveFloat64").unwrap().target.facts, flushing);
         let sizes = config("subgroup=128").unwrap().target.subgroups;
         assert_eq!((sizes.size, sizes.min_size, sizes.max_size), (128, 128, 128));

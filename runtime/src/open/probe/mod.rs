@@ -44,13 +44,15 @@ pub(crate) fn trusting(info: &DeviceInfo) -> DeviceInfo {
 /// # Errors
 /// Those of launches. Facts that the device can't test don't hold.
 pub(crate) fn measure(device: &Device) -> Result<Findings> {
-    let mut findings = Findings { facts: Facts::TRUSTED, seen: Vec::new() };
+    // The other facts are about `Fma` where they are about fused multiply-adds.
+    let all = Facts { fma_khr_f32_right: false, fma_khr_f64_right: false, ..Facts::TRUSTED };
+    let mut findings = Findings { facts: all.clone(), seen: Vec::new() };
     // First the facts that decide how all other modules declare their floats.
-    let by_dot = Facts { fma_f32_denormals: false, ..Facts::TRUSTED };
+    let by_dot = Facts { fma_f32_denormals: false, ..all.clone() };
     let has_modes = device.target().has(Feature::ShaderFloatControls2);
     let dot_f32_fused = has_modes && holds(device, &by_dot, instructions::DOT, &mut findings)?;
     findings.facts.dot_f32_fused = dot_f32_fused;
-    let by_fma = Facts { dot_f32_fused, ..Facts::TRUSTED };
+    let by_fma = Facts { dot_f32_fused, ..all };
     for (fact, instructions) in instructions::FMA {
         *fact(&mut findings.facts) = holds(device, &by_fma, instructions, &mut findings)?;
     }
@@ -226,6 +228,8 @@ mod tests {
         let findings = found(ReferenceOptions::default().seed(Some(0)));
         // Modules declare `DenormPreserve`, `SignedZeroInfNanPreserve` and `MaximallyReconvergesKHR`.
         let promised = Facts {
+            fma_khr_f32_right: true,
+            fma_khr_f64_right: true,
             known_specials_f32_right: true,
             known_constants_f32_right: true,
             known_factors_f32_right: true,
