@@ -1,7 +1,7 @@
 //! Operations of the intermediate representation.
 
 use ptx2spv_translator::internals::ir::{Binary, Builtin, Compare, Op, Ordered, Stmt, Type, Unary};
-use ptx2spv_translator::{ErrorKind, Feature};
+use ptx2spv_translator::{ErrorKind, Feature, Target};
 
 use crate::support::*;
 
@@ -51,7 +51,7 @@ fn fused_multiply_adds() {
         b.op(ty, Op::Fma(x, x, x));
     }
     let function = b.finish();
-    let mut target = lavapipe();
+    let mut target = Target::preset("amd-rdna").unwrap();
     target.features.insert(Feature::ShaderFmaFloat32);
     target = target.with_promises();
     let text = emit_valid(&target, &function);
