@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ptx2spv_runtime::Stream;
 
-use crate::abi::{INVALID_VALUE, In, Memory, Result};
+use crate::abi::{INVALID_VALUE, In, Memory, Result, lock};
 use crate::context::Context;
 use crate::context::state;
 
@@ -100,6 +100,12 @@ impl NodeKind {
 pub(crate) fn of_type<T: Command>(command: &SharedCommand) -> Option<&T> {
     let any: &dyn Any = &**command;
     any.downcast_ref()
+}
+
+/// A place's command for a copy of the graph.
+pub(crate) fn copy(place: &Mutex<SharedCommand>) -> Result<SharedCommand> {
+    let command = lock(place).clone();
+    command.own_copy().unwrap_or(Ok(command))
 }
 
 /// Replaces a command by another one of the same kind.

@@ -59,10 +59,9 @@ impl LaunchOrder {
     /// A copy, which later changes of this executable graph don't reach.
     pub fn copy(&self) -> Result<Self> {
         let step = |step: &Step| {
-            let command = lock(&step.command).clone();
-            let command = command.own_copy().unwrap_or(Ok(command))?;
+            let command = Mutex::new(command::copy(&step.command)?);
             let enabled = step.enabled.load(Ordering::SeqCst).into();
-            Ok::<_, Code>(Step { node: step.node, command: Mutex::new(command), enabled })
+            Ok::<_, Code>(Step { node: step.node, command, enabled })
         };
         let steps = self.steps.iter().map(step).collect::<Result<_, _>>()?;
         let conditions = Mutex::new(lock(&self.conditions).clone());

@@ -103,9 +103,7 @@ impl Graph {
             let node = handle.get()?;
             let copied_edge = |edge: &Edge| Some(Edge { from: *places.get(&edge.from.value())?, ..*edge });
             let after = lock(&node.after).iter().filter_map(copied_edge).collect();
-            let command = lock(&node.command).clone();
-            let command = command.own_copy().unwrap_or(Ok(command))?;
-            places.insert(handle.value(), copied.add(command, after)?);
+            places.insert(handle.value(), copied.add(command::copy(&node.command)?, after)?);
         }
         *lock(&copied.copies) = places;
         *lock(&copied.objects) = lock(&self.objects).clone();

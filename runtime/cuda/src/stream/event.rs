@@ -62,7 +62,14 @@ pub(crate) fn destroy(event: EventHandle) -> Result {
 }
 
 pub(crate) fn record(event: EventHandle, stream: StreamHandle) -> Result {
+    record_with_flags(event, stream, 0)
+}
+
+pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result {
     let used = stream::used(stream)?;
+    if is_external(flags, &used)? {
+        return used.submit(record_command(event)?);
+    }
     let made = event.get()?;
     if let Some(point) = used.point()? {
         *lock(&made.captured) = Some(point);
@@ -153,11 +160,6 @@ pub(crate) fn wait(stream: StreamHandle, event: EventHandle, flags: c_uint) -> R
             None => used.submit(Arc::new(Wait(known))),
         },
     }
-}
-
-pub(crate) fn record_with_flags(event: EventHandle, stream: StreamHandle, flags: c_uint) -> Result {
-    let used = stream::used(stream)?;
-    if is_external(flags, &used)? { used.submit(record_command(event)?) } else { record(event, stream) }
 }
 
 /// Whether flags ask for a node of a graph that records or waits for an event which others outside of the graph use too. Such flags are
